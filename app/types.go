@@ -1,0 +1,352 @@
+package app
+
+import "time"
+
+// Pools of quota. CPU sessions are not metered.
+const (
+	PoolGPU = "gpu"
+	PoolTPU = "tpu"
+	PoolCPU = "cpu"
+)
+
+// Account is who we are at which Kaggle. It never carries a secret.
+type Account struct {
+	ID       int64
+	Username string
+	Kind     string // "kaggle" or "sandbox"
+	Endpoint string // "" is production
+	AuthKind string // "key", "token", "oauth", "environment", "sandbox"
+	Store    string // where the secret is: "keychain", "file", "memory", "environment", "sandbox"
+	Speed    float64
+}
+
+// PoolView is one accelerator pool of the week, in hours.
+// Left = Total - Used - Reserved - Held, never below zero.
+type PoolView struct {
+	Known    bool // false: Kaggle did not report this pool; every number is meaningless
+	Used     float64
+	Reserved float64 // held by sessions running now, in Kaggle's words
+	Held     float64 // held by our own runs beyond what Kaggle reserves
+	Total    float64
+	Left     float64
+	Holders  []string // names of the runs that hold hours
+}
+
+// QuotaView is the state of the weekly quota and how far it can be trusted.
+type QuotaView struct {
+	GPU, TPU  PoolView
+	RefreshAt time.Time // zero: unknown
+	FetchedAt time.Time // zero: never
+	Live      bool      // read from Kaggle just now
+	Why       string    // when not live: why, in one sentence
+	Rebased   bool      // the reading is older than the reset and was re-based
+}
+
+// BuildSpec asks for a kernel folder. Fields as runnerpack.Spec; the owner comes from the account.
+type BuildSpec struct {
+	Project      string
+	Name         string
+	Command      string
+	Hours        float64 // cap
+	Folds        []int   // nil: every fold of data/folds.csv when the command contains {fold}
+	Accelerator  string  // "NvidiaTeslaT4", "TpuV5E8" or "none"; "" = NvidiaTeslaT4
+	Slug         string
+	Datasets     []string // owner/slug[=folder]
+	Kernels      []string
+	Competitions []string
+	Models       []string
+	Layout       string // flat or nested
+	ResumeFrom   []string
+	Include      []string
+	ExtraJobs    []JobSpec
+	Assemble     string
+	Post         []string
+	Pip, Wheels  []string
+	NoInternet   bool
+	Public       bool
+	PruneAgainst string  // a folder under artifacts/, or a path
+	PruneMargin  float64 // score units; 0 with PruneAgainst = the baseline's fold spread
+	PruneMinFrac float64
+	Baseline     string // curves shown beside the run; default: PruneAgainst, else artifacts/baseline when it exists
+	AllowAny     bool   // run on whatever device Kaggle hands out
+	AllowMissing bool   // run although an input is not mounted
+	Retry        int
+	Out          string
+}
+
+// JobSpec is a further job riding in the same session.
+type JobSpec struct{ Name, Command string }
+
+// SizePart is one part of the kernel script and what it takes.
+type SizePart struct {
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes"`
+}
+
+// BuildResult is a kernel folder ready to push.
+type BuildResult struct {
+	Kernel      string     `json:"kernel"`
+	Dir         string     `json:"dir"`
+	Script      string     `json:"script"`
+	ScriptBytes int        `json:"script_bytes"`
+	Parts       []SizePart `json:"parts"`
+	Jobs        []string   `json:"jobs"`
+	Folds       []int      `json:"folds"`
+	Warnings    []string   `json:"warnings"`
+	BuildID     string     `json:"build_id"`
+	Accelerator string     `json:"accelerator"`
+	CapHours    float64    `json:"cap_h"`
+}
+
+// Guard is a reason not to push, with the flag that overrides it ("" = cannot be overridden).
+type Guard struct {
+	Code     string `json:"code"` // quota, slots, size, inputs, shape, identity
+	Reason   string `json:"reason"`
+	Override string `json:"override"`
+}
+
+// PushOptions are the person's choices for one push.
+type PushOptions struct {
+	Hours       float64 // cap for a folder of one's own; 0 = the build's
+	Accelerator string  // overrides the metadata's shape
+	Force       bool    // go on although a guard that can be overridden refuses
+	QueueIfFull bool    // no free slot: keep it and push when one frees, under this consent
+	NoRun       bool    // save the kernel without running it
+}
+
+// PushPlan is what a push would do and cost. Nothing was sent yet.
+type PushPlan struct {
+	Dir         string
+	Kernel      string
+	Name        string
+	Accelerator string // shape, "none" for CPU
+	Pool        string
+	CapHours    float64
+	Quota       QuotaView
+	LeftAfter   float64 // hours of the pool left if the run uses its whole cap
+	Guards      []Guard // empty: nothing speaks against it
+	Warnings    []string
+	Options     PushOptions
+	CostText    string // "up to 7.0 GPU-hours"; the words of the push button and of the terminal question
+}
+
+// Consent records who authorised a spend of quota. A push without consent is refused.
+type Consent struct {
+	By string // "button", "terminal", "--yes"
+}
+
+// Run states as screens and verbs see them.
+const (
+	StatePushing  = "pushing"  // the request is out, its outcome not known yet
+	StateUnclear  = "unclear"  // the outcome of the push has to be looked up
+	StateWaiting  = "waiting"  // authorised, pushed by itself when a slot frees
+	StateRefused  = "refused"  // Kaggle refused the push
+	StateQueued   = "queued"   // waits at Kaggle; burns nothing
+	StateRunning  = "running"  //
+	StateStopping = "stopping" //
+	StateComplete = "complete" //
+	StateError    = "error"    //
+	StateCancel   = "cancelled"
+	StateMissing  = "missing" // Kaggle no longer knows it
+	StateNoRun    = "no run"  // a kernel was saved, nothing ran
+)
+
+// Outcomes, decided when a run is collected.
+const (
+	OutcomeComplete = "complete" // every job is complete
+	OutcomePartial  = "partial"  // something worth keeping came out
+	OutcomeFailed   = "failed"   // nothing worth keeping
+	OutcomeKilled   = "killed"   // stopped by its cap; what was saved is kept
+)
+
+// RunRow is a run as lists show it.
+type RunRow struct {
+	ID            int64     `json:"id"`
+	Kernel        string    `json:"kernel"`
+	Version       int       `json:"version"`
+	Name          string    `json:"name"`
+	Project       string    `json:"project"`
+	State         string    `json:"state"`
+	Status        string    `json:"status"` // Kaggle's status word, lower case
+	Outcome       string    `json:"outcome"`
+	Accelerator   string    `json:"accelerator"`
+	Pool          string    `json:"pool"`
+	CapHours      float64   `json:"cap_h"`
+	Hours         float64   `json:"hours"` // burned so far
+	Metric        string    `json:"metric"`
+	Score         *float64  `json:"score"`
+	Failure       string    `json:"failure"`
+	URL           string    `json:"url"`
+	CreatedAt     time.Time `json:"created_at"`
+	PushedAt      time.Time `json:"pushed_at"`
+	StartedAt     time.Time `json:"started_at"`
+	EndedAt       time.Time `json:"ended_at"`
+	CollectedAt   time.Time `json:"collected_at"`
+	UnreachableAt time.Time `json:"unreachable_since"`
+	Origin        string    `json:"origin"` // push, folder, recorded, found
+	Ended         bool      `json:"ended"`
+	Collected     bool      `json:"collected"`
+}
+
+// TaskView is one (job, fold) of a run.
+type TaskView struct {
+	Job     string   `json:"job"`
+	Fold    *int     `json:"fold"` // nil: a job without {fold}
+	State   string   `json:"state"`
+	Seconds float64  `json:"seconds"`
+	Device  string   `json:"device"`
+	Best    *float64 `json:"best"`
+	Epochs  int      `json:"epochs"` // done
+	Of      int      `json:"of"`     // planned; 0 = unknown
+	Error   string   `json:"error"`
+}
+
+// CurvePoint is one evaluation. Frac is its place in the schedule, 0 to 1. Seconds since the task's start, NaN if unknown.
+type CurvePoint struct {
+	Epoch   int
+	Frac    float64
+	Seconds float64
+	Score   float64
+}
+
+// CurveView is one learning curve.
+type CurveView struct {
+	Job    string
+	Fold   int
+	Points []CurvePoint
+}
+
+// UtilPoint is one sample of one device. Util in percent, Mem in MiB, T in seconds since the session's start.
+type UtilPoint struct {
+	Device string
+	T      float64
+	Util   float64
+	Mem    float64
+}
+
+// FindingView is a diagnosis with its fix.
+type FindingView struct {
+	Code   string `json:"code"`
+	Level  string `json:"level"` // good, info, warn, bad
+	Text   string `json:"text"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix"`
+}
+
+// FileView is one output file.
+type FileView struct {
+	Path  string `json:"path"`
+	Size  int64  `json:"size"`
+	State string `json:"state"` // here, remote, missing, damaged
+	Local string `json:"local"` // absolute path when here
+}
+
+// RunView is everything the run's page shows.
+type RunView struct {
+	RunRow
+	Command       string
+	Folds         []int
+	Jobs          []string
+	Tasks         []TaskView
+	Curves        []CurveView // the run's own
+	BaselineName  string
+	Baseline      []CurveView
+	BaselineScore *float64
+	Greater       bool    // higher scores are better
+	PruneMargin   float64 // 0: no pruning line
+	PruneMinFrac  float64
+	Util          []UtilPoint
+	Findings      []FindingView
+	Files         []FileView
+	LogLines      int
+	BuildDir      string
+	ArtifactsDir  string
+	Parts         []SizePart
+	Inputs        []string
+	QueuedFor     time.Duration // how long it waited, or waits so far
+	EndsBy        time.Time     // start + cap; zero while it has not started
+}
+
+// BurnWeek is one week of the burn chart, in hours of one pool.
+type BurnWeek struct {
+	Start                           time.Time
+	Kept, Failed, Killed, Elsewhere float64
+	Reserved                        float64 // this week only: held by what is in flight
+	Current                         bool
+}
+
+// PacePoint is this week's cumulative burn at a time, in hours.
+type PacePoint struct {
+	At    time.Time
+	Hours float64
+}
+
+// WeekView is everything the Week page shows.
+type WeekView struct {
+	Quota    QuotaView
+	GPU, TPU []BurnWeek // oldest first, the last one is the current week
+	Pace     []PacePoint
+	PaceTPU  []PacePoint
+	WeekFrom time.Time
+	WeekTo   time.Time
+	InFlight []RunView
+	Waiting  []RunRow // authorised, not pushed yet
+	NeedsYou []RunRow // finished and not collected, or failed and not looked at
+	Now      time.Time
+}
+
+// EventKind says what changed. An event carries no data: read a fresh view.
+type EventKind string
+
+// Kinds of events.
+const (
+	EventRun     EventKind = "run"     // a run's state or rows changed
+	EventCurve   EventKind = "curve"   // points, utilisation or tasks of a running run arrived
+	EventLog     EventKind = "log"     // log lines arrived
+	EventQuota   EventKind = "quota"   // a new quota reading
+	EventAccount EventKind = "account" // signed in, out, switched
+	EventNet     EventKind = "net"     // Kaggle became reachable or unreachable
+	EventNotice  EventKind = "notice"  // something a person wants to be told
+	EventReload  EventKind = "reload"  // this subscriber was too slow: reload everything
+)
+
+// Event is one change.
+type Event struct {
+	Kind   EventKind
+	Run    int64 // 0: not about one run
+	Seq    int64
+	Notice *Notice // with EventNotice
+}
+
+// Notice is a native notification to show. Each is told once for ever: the core remembers Key.
+type Notice struct {
+	Key   string
+	Kind  string // "tpu-started", "finished", "failed", "near-cap"
+	Title string // what happened: "TPU run started: cnx384"
+	Body  string // what it means: "waited 11 h 20 min, ends by 07:40"
+	Run   int64
+}
+
+// Progress reports long work. Total 0 means the amount is not known.
+type Progress struct {
+	Stage string // "Packing", "Downloading", …
+	Item  string
+	Done  int64
+	Total int64
+}
+
+// Collected is the result of a collect.
+type Collected struct {
+	Run      RunView
+	Dir      string // where the files went
+	New      int    // files fetched now
+	Kept     int    // files already here
+	Problems []string
+}
+
+// LogLine is one line of a run's log.
+type LogLine struct {
+	N      int // from 0
+	Text   string
+	Stream string // stdout, stderr
+}
