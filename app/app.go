@@ -1,2 +1,133 @@
 // Package app is the core of Sandglass: what the program does, told without a screen.
+//
+// Start at App: Open gives one, its methods are everything a screen or a verb
+// may ask for. types.go holds the words they share. The rest of the package is
+// one file a duty: build.go, push.go, watch.go, follow.go, collect.go, views.go,
+// events.go, demo.go, and the accounts in account*.go.
 package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+)
+
+// Options says where an App lives and what it may touch. The zero value is a
+// normal desktop: the person's config folder, environment, clock and keychain.
+type Options struct {
+	Home      string              // folder of all state; "" = SANDGLASS_HOME, else <user config>/sandglass
+	Getenv    func(string) string // nil = os.Getenv
+	Log       *slog.Logger        // nil = discard
+	Now       func() time.Time    // nil = time.Now
+	Transport http.RoundTripper   // nil = the network
+	Version   string              // of the program, for the User-Agent
+}
+
+// App is the core. It is safe for concurrent use. Close it.
+type App struct {
+	home      string
+	opt       Options
+	log       *slog.Logger
+	now       func() time.Time
+	getenv    func(string) string
+	transport http.RoundTripper
+	hub       *hub        // event subscribers
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // everything started with a.spawn
+
+	pushMu   sync.Mutex   // one push at a time in this process
+
+	step func(name string) // nil in production; tests stop the program between two effects with it
+}
+
+// Open opens the core: the folder, the run log, the account that was used last.
+// Nothing is sent anywhere and nothing is watched until StartWatcher.
+func Open(ctx context.Context, opt Options) (*App, error) {
+	a := &App{opt: opt, log: opt.Log, now: opt.Now, getenv: opt.Getenv, transport: opt.Transport}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	if a.getenv == nil {
+		a.getenv = os.Getenv
+	}
+	home, err := homeFolder(opt.Home, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	a.home = home
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("the folder %s for Sandglass's own data cannot be made (%w); set SANDGLASS_HOME to a folder that can be written", home, err)
+	}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.hub = newHub()
+	return a, nil
+}
+
+// homeFolder is where all state lives: asked for, else SANDGLASS_HOME, else the
+// OS's config folder + /sandglass.
+func homeFolder(asked string, getenv func(string) string) (string, error) {
+	if asked == "" {
+		asked = getenv("SANDGLASS_HOME")
+	}
+	if asked == "" {
+		base, err := os.UserConfigDir()
+		if err != nil {
+			return "", fmt.Errorf("no folder for Sandglass's own data is known (%w); set SANDGLASS_HOME", err)
+		}
+		asked = filepath.Join(base, "sandglass")
+	}
+	return filepath.Abs(asked)
+}
+
+// Home is the folder that holds the run log, the logs of runs, and the demo.
+func (a *App) Home() string { return a.home }
+
+// Close stops the watcher, the embedded sandbox and everything else that runs,
+// waits up to five seconds for it, and closes the run log.
+func (a *App) Close() error {
+	a.cancel()
+	var err error
+	done := make(chan struct{})
+	go func() { a.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		err = errors.Join(err, errors.New("something was still running after five seconds and was left behind"))
+	}
+	a.hub.close()
+	return err
+}
+
+// spawn runs f until it returns; Close cancels its context and waits for it.
+func (a *App) spawn(f func(ctx context.Context)) {
+	a.wg.Go(func() { f(a.ctx) })
+}
+
+// at marks the gap between two effects. See App.step.
+func (a *App) at(name string) {
+	if a.step != nil {
+		a.step(name)
+	}
+}
+
+// Setting is a stored choice of the person's, "" when never set.
+func (a *App) Setting(ctx context.Context, key string) string {
+	return ""
+}
+
+// SetSetting stores a choice of the person's.
+func (a *App) SetSetting(ctx context.Context, key, value string) error {
+	return errNotReady
+}
