@@ -1,0 +1,121 @@
+package runnerpack
+
+import (
+	"fmt"
+	"strings"
+)
+
+// SpecError is a request that cannot be built as it stands.
+type SpecError struct {
+	Field  string // the field of Spec, as its flag is named: hours, folds, name …
+	Reason string
+}
+
+func (e *SpecError) Error() string { return e.Field + ": " + e.Reason }
+
+// MetadataError is a kernel-metadata.json that cannot be used.
+type MetadataError struct {
+	Field  string // the JSON key; "" when the file is no JSON object
+	Reason string
+}
+
+func (e *MetadataError) Error() string {
+	if e.Field == "" {
+		return "kernel-metadata.json: " + e.Reason
+	}
+	return "kernel-metadata.json: " + e.Field + ": " + e.Reason
+}
+
+// IdentityError is a title and id that Kaggle would refuse or turn into another kernel.
+type IdentityError struct {
+	Title, ID string
+	Reason    string
+	Suggest   string // a title that would do, or ""
+}
+
+func (e *IdentityError) Error() string {
+	s := fmt.Sprintf("title %q and id %q: %s", e.Title, e.ID, e.Reason)
+	if e.Suggest != "" {
+		s += fmt.Sprintf("; try the title %q", e.Suggest)
+	}
+	return s
+}
+
+// AcceleratorError is a request for hardware that contradicts itself.
+type AcceleratorError struct {
+	Reason  string
+	Suggest string // a machine_shape that would do, or ""
+}
+
+func (e *AcceleratorError) Error() string {
+	if e.Suggest == "" {
+		return e.Reason
+	}
+	return e.Reason + "; set machine_shape to " + e.Suggest
+}
+
+// FoldsError is a folds file that cannot be trusted.
+type FoldsError struct {
+	Row    int // line of the table, the header is 1; 0 when no one row is to blame
+	Reason string
+}
+
+func (e *FoldsError) Error() string {
+	if e.Row == 0 {
+		return e.Reason
+	}
+	return fmt.Sprintf("row %d %s", e.Row, e.Reason)
+}
+
+// SecretError is a build that would have carried a secret to Kaggle. It names
+// places, never what was found there.
+type SecretError struct {
+	Places []string // "path:line: kind of secret"
+}
+
+func (e *SecretError) Error() string {
+	return "refused, because a kernel's source is stored at Kaggle and this looks like a secret: " +
+		strings.Join(e.Places, "; ") +
+		"; take it out (read it from the environment or from a Kaggle secret), or list the file in .sandglassignore"
+}
+
+// SizeError is a script over Kaggle's limit.
+type SizeError struct {
+	Bytes int
+	Parts []Part // biggest first
+	Files []Part // the biggest files of the person's own, as they travel
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the script would be %d bytes and Kaggle refuses %d and more; %s; "+
+		"put data into a dataset and attach it, or keep files back with .sandglassignore",
+		e.Bytes, MaxScriptBytes, biggest(e.Parts, e.Files))
+}
+
+// PathError is a file or folder of the project that could not be read.
+type PathError struct {
+	Path string
+	Err  error
+}
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("cannot read %s: %v; nothing was built, an earlier build is untouched", e.Path, e.Err)
+}
+
+func (e *PathError) Unwrap() error { return e.Err }
+
+// biggest puts the parts and files that take the most space into words.
+func biggest(parts, files []Part) string {
+	words := func(list []Part, n int) string {
+		var out []string
+		for _, p := range list[:min(n, len(list))] {
+			out = append(out, fmt.Sprintf("%s %d", p.Name, p.Bytes))
+		}
+		return strings.Join(out, ", ")
+	}
+	s := "biggest parts: " + words(parts, 3)
+	if len(files) > 0 {
+		s += "; biggest files before compression: " + words(files, 3)
+	}
+	return s
+}
