@@ -33,6 +33,8 @@ type host interface {
 	Background(f func(ctx context.Context))
 	// Reload asks the visible page for a fresh snapshot.
 	Reload()
+	// Mark names a control, so that a script can find it on the screen (see uistate.go).
+	Mark(name string, o fyne.CanvasObject)
 }
 
 // page is one screen inside the shell. All methods but Load run on the UI thread.
