@@ -1,0 +1,157 @@
+"""Drives the real Sandglass window through xdotool and checks what a person would see.
+
+Run by scripts/window-test inside a private X server and session bus:  drive.py OUT_FOLDER
+The window tells where its controls are in a state file (SANDGLASS_UI_STATE); everything else is mouse, keyboard and pictures.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+OUT = sys.argv[1]
+BIN = os.path.abspath("bin/sandglass")
+
+
+class Window:
+    """One running desktop app with a home folder of its own."""
+
+    def __init__(self, home, theme="light", scale="1", size=(1180, 760), env=None):
+        self.state_file = os.path.join(home, "ui.json")
+        self.log = open(os.path.join(OUT, "app.log"), "a")
+        full = dict(os.environ, SANDGLASS_HOME=home, SANDGLASS_UI_STATE=self.state_file, FYNE_THEME=theme, FYNE_SCALE=scale)
+        full.update(env or {})
+        if os.path.exists(self.state_file):
+            os.remove(self.state_file)
+        self.process = subprocess.Popen([BIN], env=full, stdout=self.log, stderr=self.log)
+        self.id = run("timeout", "30", "xdotool", "search", "--sync", "--onlyvisible", "--name", "^Sandglass").split()[0]
+        run("xdotool", "windowactivate", "--sync", self.id)
+        self.resize(*size)
+        self.wait(lambda s: s["objects"], "the first frame")
+
+    def resize(self, width, height):
+        run("xdotool", "windowsize", "--sync", self.id, str(width), str(height))
+        run("xdotool", "windowmove", self.id, "20", "20")
+        time.sleep(0.4)
+
+    def state(self):
+        try:
+            with open(self.state_file) as f:
+                return json.load(f)
+        except (OSError, ValueError):
+            return {"page": "", "run": 0, "status": "", "toast": "", "dialog": False, "objects": {}}
+
+    def wait(self, good, what, seconds=30):
+        """Waits until the state is as wanted; fails with what was wanted and what there is."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                raise SystemExit("the app ended with %s while waiting for %s" % (self.process.returncode, what))
+            state = self.state()
+            if good(state):
+                return state
+            time.sleep(0.1)
+        self.shot("failed")
+        raise SystemExit("waited %d s for %s; the window shows %s" % (seconds, what, json.dumps(self.state())))
+
+    def click(self, name):
+        state = self.wait(lambda s: name in s["objects"], "the control " + name)
+        time.sleep(0.3)  # a layout may still move under the pointer
+        x, y, w, h = self.state()["objects"].get(name, state["objects"][name])
+        run("xdotool", "mousemove", "--sync", "--window", self.id, str(x + w // 2), str(y + h // 2))
+        time.sleep(0.1)
+        run("xdotool", "click", "1")
+        time.sleep(0.2)
+
+    def key(self, *keys):
+        for k in keys:
+            run("xdotool", "key", k)
+            time.sleep(0.15)
+
+    def type(self, text):
+        run("xdotool", "type", "--delay", "15", text)
+        time.sleep(0.2)
+
+    def shot(self, name):
+        time.sleep(0.7)  # charts are drawn off the UI thread
+        path = os.path.join(OUT, name + ".png")
+        run("import", "-window", self.id, path)
+        return path
+
+    def quit(self):
+        self.key("ctrl+q")
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGKILL)
+            raise SystemExit("Ctrl+Q did not end the app within 15 s")
+
+
+def run(*cmd):
+    return subprocess.run(cmd, check=True, stdout=subprocess.PIPE, timeout=60).stdout.decode()
+
+
+def main():
+    home = tempfile.mkdtemp(prefix="sandglass-home-")
+    notes_path = os.path.join(OUT, "notifications.jsonl")
+    notes = open(notes_path, "w")
+    recorder = subprocess.Popen(["bin/notifyrec"], stdout=notes)
+    began = time.monotonic()
+    w = Window(home)
+    try:
+        w.wait(lambda s: s["page"] == "first", "the three doors")
+        w.shot("first-launch-light")
+        w.click("first.sandbox")
+        w.wait(lambda s: s["page"] == "run", "the demo run's page", 60)
+        w.wait(lambda s: s["page"] == "run" and s["status"] == "running", "the demo run to start", 60)
+        time.sleep(6)
+        w.shot("run-live-light")
+        w.wait(lambda s: s["status"] == "complete", "the demo run to be collected", 120)
+        took = time.monotonic() - began
+        print("from start to a collected demo run: %.0f s" % took)
+        if took > 120:
+            raise SystemExit("the demo took longer than two minutes")
+        w.shot("run-light")
+        for page, key in (("week", "ctrl+1"), ("runs", "ctrl+2"), ("settings", "ctrl+3")):
+            w.key(key)
+            w.wait(lambda s, page=page: s["page"] == page, "the page " + page)
+            w.shot(page + "-light")
+        tpu_run(w)
+        with open(notes_path) as f:
+            got = [json.loads(line) for line in f]
+        titles = [n.get("title", "") for n in got]
+        if not any(t.startswith("TPU run started: ") for t in titles):
+            raise SystemExit("no notification said that the TPU run started; got %s" % titles)
+        if not any(t.startswith("Finished: ") or "finished" in t.lower() for t in titles):
+            raise SystemExit("no notification said that a run finished; got %s" % titles)
+        w.quit()
+    finally:
+        recorder.terminate()
+        if w.process.poll() is None:
+            w.process.kill()
+    with open(os.path.join(OUT, "app.log")) as f:
+        text = f.read()
+    if "Error in Fyne call thread" in text or "panic" in text:
+        raise SystemExit("the app's own log shows a fault:\n" + text[-4000:])
+
+
+def tpu_run(w):
+    """A TPU run of the demo project, by keyboard: Ctrl+N, the form's defaults, build, push; the queue; the notification."""
+    w.key("ctrl+n")
+    w.wait(lambda s: s["page"] == "new", "the New run form")
+    w.shot("new-run-light")
+    w.click("new.tpu")
+    w.click("new.build")
+    w.wait(lambda s: "new.push" in s["objects"], "the push button with its cost", 60)
+    w.shot("new-run-ticket-light")
+    w.click("new.push")
+    w.wait(lambda s: s["page"] == "run", "the TPU run's page", 30)
+    w.wait(lambda s: s["status"] == "queued", "the TPU run to be queued", 30)
+    w.shot("run-queued-light")
+    w.wait(lambda s: s["status"] == "running", "the TPU run to leave the queue", 75)
+    w.wait(lambda s: s["status"] == "complete", "the TPU run to be collected", 120)
+
+
+main()
