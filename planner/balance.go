@@ -51,6 +51,78 @@ type Balance struct {
 }
 
 // BalanceOf reckons what is left of one pool at now, from the last reading and our own runs.
+//
+// A queued run holds its whole cap however long it waits. A running one holds what was left of its cap at the reading,
+// because everything before is in Used already. Kaggle's Reserved covers the sessions that ran at the reading, ours and
+// others': so of those, only what exceeds Reserved is held on top. A run that started after the reading is not in
+// Reserved and is added. A run that ended after the reading holds its real time until a newer reading contains it.
+//
+// When a reset has passed since the reading, nothing is used of the new week as far as anybody knows; a session that
+// crosses the reset holds in the new week what it had left at the reset. (Which week Kaggle charges for such a session
+// is not documented; this is the split by time.)
 func BalanceOf(r Reading, holds []Hold, now time.Time) Balance {
-	panic("not yet")
+	at, next := r.FetchedAt, r.RefreshAt
+	if at.IsZero() {
+		at = now
+	}
+	if next.IsZero() || !next.After(at) {
+		next = nextReset(next, at)
+	}
+	b := Balance{Used: notNegative(r.Used), Reserved: notNegative(r.Reserved), Total: notNegative(r.Total), RefreshAt: next}
+	if !now.Before(next) {
+		start := WeekStart(next, now)
+		// What ran at the reading went on burning until the reset; no session outlives the longest limit.
+		b.Reserved = notNegative(b.Reserved - start.Sub(at))
+		if start.Sub(at) >= SessionLimit(r.Pool) {
+			b.Reserved = 0
+		}
+		b.Used, b.Rebased, b.RefreshAt = 0, true, start.Add(week)
+		at = start
+	}
+	var inReading, beyond time.Duration
+	for _, h := range holds {
+		if h.Pool == CPU || (r.Pool != "" && h.Pool != "" && h.Pool != r.Pool) {
+			continue
+		}
+		d, seen := h.at(at)
+		if seen {
+			inReading += d
+		} else {
+			beyond += d
+		}
+	}
+	b.Held = max(b.Reserved, inReading) + beyond - b.Reserved
+	b.Left = notNegative(b.Total - b.Used - b.Reserved - b.Held)
+	b.Overdrawn = notNegative(b.Used - b.Total)
+	return b
 }
+
+// at is what the hold takes of the week beyond a reading made at that time, and whether Kaggle's own figure of reserved
+// time has it in sight.
+func (h Hold) at(reading time.Time) (d time.Duration, seen bool) {
+	limit := h.Cap
+	if limit <= 0 {
+		limit = SessionLimit(h.Pool)
+	}
+	started := !h.StartedAt.IsZero() && !h.StartedAt.After(reading)
+	switch h.Phase {
+	case HoldRunning:
+		if started {
+			return notNegative(limit - reading.Sub(h.StartedAt)), true
+		}
+		return limit, false
+	case HoldEnded:
+		switch {
+		case !h.EndedAt.After(reading):
+			return 0, true
+		case started:
+			return min(h.EndedAt.Sub(reading), limit), true
+		case h.StartedAt.IsZero():
+			return min(h.EndedAt.Sub(reading), limit), false // started we know not when: at most this
+		}
+		return min(notNegative(h.EndedAt.Sub(h.StartedAt)), limit), false
+	}
+	return limit, false
+}
+
+func notNegative(d time.Duration) time.Duration { return max(d, 0) }

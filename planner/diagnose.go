@@ -1,6 +1,24 @@
 package planner
 
-import "time"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// Limits of the judgement.
+const (
+	// tooShort: what a session under 20 minutes shows of its devices is start-up and first batches.
+	tooShort = 20 * time.Minute
+	// idleBelow: a device whose median is under this did nothing (percent).
+	idleBelow = 10
+	// inputBoundBelow: a busy GPU with a median under this waits for its data (percent). A high figure proves nothing,
+	// because it counts the time in which any kernel ran at all; a low one proves waiting.
+	inputBoundBelow = 60
+	// fewSamples: fewer than this say nothing.
+	fewSamples = 10
+)
 
 // Finding is one thing a run has to teach.
 type Finding struct {
@@ -81,7 +99,47 @@ type RunFacts struct {
 }
 
 // Diagnose lists what a run has to teach, the gravest first.
-func Diagnose(f RunFacts) []Finding { panic("not yet") }
+func Diagnose(f RunFacts) []Finding {
+	var out []Finding
+	for _, rule := range []func(RunFacts) []Finding{
+		ending, failedTasks, unfinishedTasks, inputs, contract, devices, pruned, cost, againstBaseline,
+	} {
+		out = append(out, rule(f)...)
+	}
+	out = withRunner(out, f.Runner)
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(gravity(a.Level), gravity(b.Level)) })
+	return out
+}
+
+// withRunner adds what the session found itself, unless a rule of ours says the same; and says what to do about it.
+func withRunner(out, runner []Finding) []Finding {
+	have := map[string]bool{}
+	for _, f := range out {
+		have[f.Code] = true
+	}
+	for _, f := range runner {
+		if have[sameAs(f.Code)] {
+			continue
+		}
+		if f.Fix == "" {
+			f.Fix = runnerFix[f.Code]
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func gravity(level string) int {
+	switch level {
+	case "bad":
+		return 0
+	case "warn":
+		return 1
+	case "info":
+		return 2
+	}
+	return 3
+}
 
 // Outcomes of a run.
 const (
@@ -92,5 +150,40 @@ const (
 )
 
 // Outcome judges a finished run: complete when every job is complete, killed when the cap or Kaggle ended it, partial
-// when something worth keeping came out, failed otherwise.
-func Outcome(f RunFacts) string { panic("not yet") }
+// when something worth keeping came out, failed otherwise. A kernel that left no record of our kind is judged by
+// Kaggle's word alone.
+func Outcome(f RunFacts) string {
+	all, some := len(f.Jobs) > 0, false
+	for _, j := range f.Jobs {
+		all = all && j.Complete
+		some = some || j.Complete || j.Score != nil
+	}
+	for _, t := range f.Tasks {
+		some = some || t.State == "done" || t.State == "timeout" || t.State == "pruned" || t.Best != nil
+	}
+	switch {
+	case f.HasRecord && all:
+		return OutcomeComplete
+	case f.State == StateCancelled && !f.StopAsked:
+		return OutcomeKilled
+	case !f.HasRecord && f.State == StateComplete && f.OwnKernel:
+		return OutcomeComplete
+	case some, f.HasRecord && f.State == StateComplete:
+		return OutcomePartial
+	}
+	return OutcomeFailed
+}
+
+// bestBy is the best finite score of a curve up to a place in its schedule.
+func (c CurveFacts) bestBy(frac float64, greater bool) (float64, bool) {
+	best, ok := 0.0, false
+	for i, x := range c.Frac {
+		if i >= len(c.Scores) || x > frac+1e-9 || math.IsNaN(c.Scores[i]) || math.IsInf(c.Scores[i], 0) {
+			continue
+		}
+		if y := c.Scores[i]; !ok || (greater && y > best) || (!greater && y < best) {
+			best, ok = y, true
+		}
+	}
+	return best, ok
+}
