@@ -6,26 +6,25 @@
 // follows from it is decided by the caller. Several processes may open the same
 // file; every method is safe for concurrent use, within and between processes.
 //
-// Every failure is an *Error whose kind can be asked with errors.Is: ErrNotFound,
-// ErrNewer, ErrReadOnly, ErrFull, ErrCorrupt, ErrBusy.
+// Every failure of the log is an *Error whose kind can be asked with errors.Is:
+// ErrNotFound, ErrNewer, ErrReadOnly, ErrFull, ErrCorrupt, ErrBusy.
 package runlog
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
-)
 
-// Kinds of failure.
-var (
-	ErrNotFound = errors.New("no such row")
-	ErrNewer    = errors.New("the run log was written by a newer Sandglass")
-	ErrReadOnly = errors.New("the run log cannot be written")
-	ErrFull     = errors.New("the disk is full")
-	ErrCorrupt  = errors.New("the run log is damaged or is no run log")
-	ErrBusy     = errors.New("the run log is in use by another program")
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 )
 
 // Options of a log. The zero value is fine.
@@ -43,131 +42,194 @@ type Log struct {
 	now  func() time.Time
 }
 
+// readers is how many reads may run at once.
+const readers = 4
+
 // Open opens the run log at path, makes it when it does not exist, and brings an
 // older one up to date, after putting a copy of it beside it. A log that a newer
 // Sandglass wrote, a damaged one and one that is not ours are refused unchanged.
-func Open(ctx context.Context, path string, opt Options) (*Log, error) { return nil, nil }
+func Open(ctx context.Context, path string, opt Options) (*Log, error) {
+	return open(ctx, path, opt, migrations())
+}
+
+// open is Open with the migrations to apply, which tests extend.
+func open(ctx context.Context, path string, opt Options, steps fs.FS) (*Log, error) {
+	const op = "open the run log"
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, failure(op, path, err)
+	}
+	l := &Log{path: path, log: opt.Log, now: opt.Now}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if err := prepareFile(path); err != nil {
+		return nil, failure(op, path, err)
+	}
+	if err := l.connect(ctx); err != nil {
+		return nil, failure(op, path, err)
+	}
+	if err := l.migrate(ctx, steps); err != nil {
+		l.Close()
+		return nil, failure(op, path, err)
+	}
+	return l, nil
+}
+
+// prepareFile makes the file, readable by its owner alone (SQLite gives its
+// helper files the same mode), and refuses one that is not SQLite's before
+// SQLite gets to touch it.
+func prepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	switch n, err := io.ReadFull(f, head); {
+	case err == io.EOF: // new
+		return nil
+	case err != nil && err != io.ErrUnexpectedEOF:
+		return err
+	case string(head[:n]) != magic:
+		return &Error{Op: "open the run log", Path: path, Kind: ErrCorrupt, Err: errors.New("it does not begin as a SQLite file does")}
+	}
+	return nil
+}
+
+// connect opens the one writing connection and the readers. Pragmas are per
+// connection, so they stand in the name that every new connection is made from.
+// FULL: a run's intent row must survive a power cut, or a push could be repeated.
+func (l *Log) connect(ctx context.Context) (err error) {
+	common := url.Values{"_busy_timeout": {"5000"}, "_foreign_keys": {"on"}, "_journal_mode": {"WAL"}}
+	writer := cloned(common, "_txlock", "immediate", "_synchronous", "FULL")
+	reader := cloned(common, "_query_only", "on")
+	if l.w, err = sql.Open("sqlite3", dataSource(l.path, writer)); err != nil {
+		return err
+	}
+	l.w.SetMaxOpenConns(1)
+	if l.r, err = sql.Open("sqlite3", dataSource(l.path, reader)); err != nil {
+		l.w.Close()
+		return err
+	}
+	l.r.SetMaxOpenConns(readers)
+	l.r.SetMaxIdleConns(readers)
+	if err := l.probe(ctx); err != nil {
+		l.Close()
+		return err
+	}
+	return nil
+}
+
+// probe takes and gives back the write lock: on a read-only file SQLite opens
+// without complaint, and only this tells.
+func (l *Log) probe(ctx context.Context) error {
+	tx, err := l.w.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return tx.Rollback()
+}
+
+func cloned(base url.Values, pairs ...string) url.Values {
+	v := url.Values{}
+	for k, vs := range base {
+		v[k] = vs
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		v.Set(pairs[i], pairs[i+1])
+	}
+	return v
+}
+
+// dataSource is the driver's name for a file. It is a URI, so that a path may
+// contain a question mark, a hash or a percent sign.
+func dataSource(path string, params url.Values) string {
+	p := filepath.ToSlash(path)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // C:/Users becomes file:///C:/Users
+	}
+	u := url.URL{Scheme: "file", Path: p, RawQuery: params.Encode()}
+	return u.String()
+}
 
 // Close closes the log. Writes that returned are on the disk.
-func (l *Log) Close() error { return nil }
+func (l *Log) Close() error {
+	return errors.Join(l.r.Close(), l.w.Close())
+}
 
 // Path is the file.
 func (l *Log) Path() string { return l.path }
 
+// DataVersion changes when another process (never this Log) has changed the file.
+// Two values can only be compared for equality, and only within one Log.
+func (l *Log) DataVersion(ctx context.Context) (int64, error) {
+	// On the writing connection, because the number counts what other connections did.
+	var v int64
+	err := l.w.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v)
+	return v, l.fail("look for changes", err)
+}
+
 // CopyTo writes a consistent copy of the whole log to a file that must not exist.
-func (l *Log) CopyTo(ctx context.Context, path string) error { return nil }
+func (l *Log) CopyTo(ctx context.Context, path string) error {
+	if _, err := l.w.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return l.fail("copy the run log to "+path, err)
+	}
+	return l.fail("copy the run log to "+path, os.Chmod(path, 0o600))
+}
 
 // SetAside renames a damaged log, and what belongs to it, so that a new one can
 // be made in its place, and says where it is now. Nothing is deleted. Call it
-// only when the person agreed.
-func SetAside(path string, now time.Time) (string, error) { return "", nil }
-
-// DataVersion changes when another process (never this Log) has changed the file.
-// Two values can only be compared for equality, and only within one Log.
-func (l *Log) DataVersion(ctx context.Context) (int64, error) { return 0, nil }
-
-// CreateRun adds a run and gives it its ID.
-func (l *Log) CreateRun(ctx context.Context, r Run) (Run, error) { return r, nil }
-
-// UpdateRun reads a run, lets change edit it and stores it, all in one
-// transaction: nothing that others wrote in between is lost. When change returns
-// an error nothing is stored and that error comes back as it is. change must be
-// quick and must not use the log.
-func (l *Log) UpdateRun(ctx context.Context, id int64, change func(*Run) error) (Run, error) {
-	return Run{}, nil
+// only when the person agreed, and with the log closed.
+func SetAside(path string, now time.Time) (string, error) {
+	stamp := path + ".damaged-" + now.UTC().Format("20060102-150405")
+	aside := stamp
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s-%d", stamp, n)
+	}
+	for _, tail := range []string{"", "-wal", "-shm"} {
+		err := os.Rename(path+tail, aside+tail)
+		if err != nil && (tail == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return "", failure("set the run log aside", path, err)
+		}
+	}
+	return aside, nil
 }
 
-// Run gives one run, or ErrNotFound.
-func (l *Log) Run(ctx context.Context, id int64) (Run, error) { return Run{}, nil }
-
-// FindRun gives the run of a kernel's version; version 0 means the newest.
-// account 0 means any. ErrNotFound when there is none.
-func (l *Log) FindRun(ctx context.Context, account int64, kernel string, version int) (Run, error) {
-	return Run{}, nil
+// write runs f in one immediate transaction.
+func (l *Log) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
+	tx, err := l.w.BeginTx(ctx, nil)
+	if err != nil {
+		return l.fail(op, err)
+	}
+	if err := f(tx); err != nil {
+		tx.Rollback() //nolint:errcheck // the first error is the one to tell
+		return l.fail(op, err)
+	}
+	return l.fail(op, tx.Commit())
 }
 
-// Runs lists runs, newest first.
-func (l *Log) Runs(ctx context.Context, f Filter) ([]Run, error) { return nil, nil }
-
-// DeleteRun removes a run and everything that belongs to it. Removing one that
-// is not there is no error.
-func (l *Log) DeleteRun(ctx context.Context, id int64) error { return nil }
-
-// SaveAccount stores an account. With ID 0 an existing account of the same kind,
-// endpoint and username is updated, else one is added. The stored row comes back.
-func (l *Log) SaveAccount(ctx context.Context, a Account) (Account, error) { return a, nil }
-
-// Accounts lists all accounts, the last used first, signed-out ones included.
-func (l *Log) Accounts(ctx context.Context) ([]Account, error) { return nil, nil }
-
-// Account gives one account, or ErrNotFound.
-func (l *Log) Account(ctx context.Context, id int64) (Account, error) { return Account{}, nil }
-
-// DeleteAccount removes an account without runs, with its quota readings. One
-// that has runs is refused: sign it out instead.
-func (l *Log) DeleteAccount(ctx context.Context, id int64) error { return nil }
-
-// PutTask adds or replaces the task with the same job and fold.
-func (l *Log) PutTask(ctx context.Context, run int64, t Task) error { return nil }
-
-// Tasks lists a run's tasks in the order in which they were first put.
-func (l *Log) Tasks(ctx context.Context, run int64) ([]Task, error) { return nil, nil }
-
-// AddPoints merges points into a curve: an epoch that is there already takes the
-// new values, so that a repeated batch changes nothing.
-func (l *Log) AddPoints(ctx context.Context, run int64, series string, c Curve) error { return nil }
-
-// Curves lists the curves of a series by job and fold.
-func (l *Log) Curves(ctx context.Context, run int64, series string) ([]Curve, error) { return nil, nil }
-
-// AddUtil appends samples. A sample that is not later than the device's last one
-// is a repeat and is left out. Beyond MaxUtil samples of a device neighbours are
-// merged (mean utilisation and power, largest memory).
-func (l *Log) AddUtil(ctx context.Context, run int64, samples []UtilSample) error { return nil }
-
-// Util lists a run's samples by device and time.
-func (l *Log) Util(ctx context.Context, run int64) ([]UtilSample, error) { return nil, nil }
-
-// SetFindings replaces a run's findings.
-func (l *Log) SetFindings(ctx context.Context, run int64, fs []Finding) error { return nil }
-
-// Findings lists a run's findings in the order in which they were set.
-func (l *Log) Findings(ctx context.Context, run int64) ([]Finding, error) { return nil, nil }
-
-// SetFiles replaces a run's list of files.
-func (l *Log) SetFiles(ctx context.Context, run int64, fs []File) error { return nil }
-
-// Files lists a run's files by path.
-func (l *Log) Files(ctx context.Context, run int64) ([]File, error) { return nil, nil }
-
-// AddQuota appends a reading. Of several equal ones in a row the first and the
-// last are kept.
-func (l *Log) AddQuota(ctx context.Context, account int64, q QuotaReading) error { return nil }
-
-// LastQuota gives the newest reading of an account, or ErrNotFound.
-func (l *Log) LastQuota(ctx context.Context, account int64) (QuotaReading, error) {
-	return QuotaReading{}, nil
+// query calls scan for every row of a read.
+func (l *Log) query(ctx context.Context, op, q string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := l.r.QueryContext(ctx, q, args...)
+	if err != nil {
+		return l.fail(op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return l.fail(op, err)
+		}
+	}
+	return l.fail(op, rows.Err())
 }
-
-// QuotaHistory lists an account's readings since a time (zero = all), oldest first.
-func (l *Log) QuotaHistory(ctx context.Context, account int64, since time.Time) ([]QuotaReading, error) {
-	return nil, nil
-}
-
-// AppendEvent stores an event and gives its sequence number. The newest KeepEvents are kept.
-func (l *Log) AppendEvent(ctx context.Context, e Event) (int64, error) { return 0, nil }
-
-// EventsAfter lists the events with a higher sequence number, oldest first.
-func (l *Log) EventsAfter(ctx context.Context, seq int64) ([]Event, error) { return nil, nil }
-
-// LastEvent is the highest sequence number so far, 0 when nothing ever happened.
-func (l *Log) LastEvent(ctx context.Context) (int64, error) { return 0, nil }
-
-// Once is true the first time ever that it is asked for key, in any process.
-func (l *Log) Once(ctx context.Context, key string) (bool, error) { return false, nil }
-
-// Get gives a setting, "" when it was never set.
-func (l *Log) Get(ctx context.Context, key string) (string, error) { return "", nil }
-
-// Set stores a setting.
-func (l *Log) Set(ctx context.Context, key, value string) error { return nil }
