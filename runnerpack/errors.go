@@ -56,16 +56,11 @@ func (e *AcceleratorError) Error() string {
 
 // FoldsError is a folds file that cannot be trusted.
 type FoldsError struct {
-	Row    int // line of the table, the header is 1; 0 when no one row is to blame
-	Reason string
+	Row    int    // line of the table, the header is 1; 0 when no one row is to blame
+	Reason string // names the row
 }
 
-func (e *FoldsError) Error() string {
-	if e.Row == 0 {
-		return e.Reason
-	}
-	return fmt.Sprintf("row %d %s", e.Row, e.Reason)
-}
+func (e *FoldsError) Error() string { return e.Reason }
 
 // SecretError is a build that would have carried a secret to Kaggle. It names
 // places, never what was found there.

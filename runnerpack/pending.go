@@ -3,7 +3,6 @@ package runnerpack
 import (
 	"context"
 	"errors"
-	"io"
 )
 
 var errPending = errors.New("runnerpack: under construction")
@@ -28,9 +27,6 @@ func CheckAccelerator(m *Metadata) (fixed, warnings []string, err error) { retur
 
 // NormaliseNotebook makes a notebook fit to push.
 func NormaliseNotebook(raw []byte) ([]byte, []string, error) { return nil, nil, errPending }
-
-// ReadFolds reads and checks a folds file.
-func ReadFolds(r io.Reader) (Folds, error) { return Folds{}, errPending }
 
 // ReadOutputs reads a session's output folder.
 func ReadOutputs(dir string) (*Outputs, error) { return nil, errPending }
