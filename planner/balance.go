@@ -61,13 +61,11 @@ type Balance struct {
 // crosses the reset holds in the new week what it had left at the reset. (Which week Kaggle charges for such a session
 // is not documented; this is the split by time.)
 func BalanceOf(r Reading, holds []Hold, now time.Time) Balance {
-	at, next := r.FetchedAt, r.RefreshAt
+	at := r.FetchedAt
 	if at.IsZero() {
 		at = now
 	}
-	if next.IsZero() || !next.After(at) {
-		next = nextReset(next, at)
-	}
+	next := nextReset(r.RefreshAt, at)
 	b := Balance{Used: notNegative(r.Used), Reserved: notNegative(r.Reserved), Total: notNegative(r.Total), RefreshAt: next}
 	if !now.Before(next) {
 		start := WeekStart(next, now)

@@ -65,18 +65,24 @@ type Action struct {
 // given. It never says "push": ActRequeue and ActPushWhenFree lead to a push only when a slot is free. Kernels that no
 // run of ours names are never touched.
 func Reconcile(local []LocalRun, remote []RemoteKernel, now time.Time) []Action {
-	r := reconciler{remote: newest(remote), claimed: map[string]string{}}
+	r := reconciler{remote: newest(remote), claimed: map[string]bool{}}
 	for _, l := range local {
 		if l.Version > 0 {
-			r.claimed[versionKey(l.Kernel, l.Version)] = l.Run
+			r.claimed[versionKey(l.Kernel, l.Version)] = true
 		}
 	}
 	acts := make(map[int]Action, len(local))
-	// The oldest push takes a version first, so that two pushes of the same source do not both take it.
-	for _, i := range byPushTime(local) {
-		if a, ok := r.decide(local[i], now); ok {
-			a.Run, a.Kernel = local[i].Run, local[i].Kernel
-			acts[i] = a
+	// Open pushes first, the oldest before the others: each takes at most one version, and no two take the same.
+	order := byPushTime(local)
+	for _, open := range []bool{true, false} {
+		for _, i := range order {
+			if openPush(local[i]) != open {
+				continue
+			}
+			if a, ok := r.decide(local[i], now); ok {
+				a.Run, a.Kernel = local[i].Run, local[i].Kernel
+				acts[i] = a
+			}
 		}
 	}
 	var out []Action
@@ -90,8 +96,11 @@ func Reconcile(local []LocalRun, remote []RemoteKernel, now time.Time) []Action 
 
 type reconciler struct {
 	remote  map[string]RemoteKernel
-	claimed map[string]string // kernel and version -> the run of ours it is
+	claimed map[string]bool // kernel and version: a run of ours
 }
+
+// openPush: a request whose outcome we never saw.
+func openPush(l LocalRun) bool { return l.State == "pushing" || l.State == "unclear" }
 
 func (r *reconciler) decide(l LocalRun, now time.Time) (Action, bool) {
 	k, there := r.remote[kernelKey(l.Kernel)]
@@ -117,8 +126,7 @@ func (r *reconciler) pushed(l LocalRun, k RemoteKernel, there bool, now time.Tim
 	case !there:
 		return Action{Do: ActRequeue, Note: "The push did not reach Kaggle: it waits here and is pushed once when a slot is free."}
 	}
-	owner, taken := r.claimed[versionKey(l.Kernel, k.Version)]
-	taken = taken && owner != l.Run
+	taken := r.claimed[versionKey(l.Kernel, k.Version)] && l.Version != k.Version
 	same := l.SourceSHA256 != "" && strings.EqualFold(l.SourceSHA256, k.SourceSHA256)
 	differs := l.SourceSHA256 != "" && k.SourceSHA256 != "" && !same
 	before := !k.LastRun.IsZero() && !l.PushedAt.IsZero() && k.LastRun.Before(l.PushedAt.Add(-clockSkew))
@@ -126,7 +134,7 @@ func (r *reconciler) pushed(l LocalRun, k RemoteKernel, there bool, now time.Tim
 	case taken || (same && before) || (differs && before):
 		return r.notArrived(young, k)
 	case same:
-		r.claimed[versionKey(l.Kernel, k.Version)] = l.Run
+		r.claimed[versionKey(l.Kernel, k.Version)] = true
 		return Action{Do: ActAttach, Version: k.Version, Note: fmt.Sprintf("The push did arrive: it is version %d.", k.Version)}
 	case differs && !k.LastRun.IsZero() && !l.PushedAt.IsZero():
 		// Run after our push with another source: ours may be the version below it, or none.
@@ -168,7 +176,7 @@ func (r *reconciler) watched(l LocalRun, k RemoteKernel, there bool, now time.Ti
 
 // newer decides about a run of ours that a later version has covered.
 func (r *reconciler) newer(l LocalRun, k RemoteKernel) Action {
-	if _, ours := r.claimed[versionKey(l.Kernel, k.Version)]; ours {
+	if r.claimed[versionKey(l.Kernel, k.Version)] {
 		return Action{Do: ActCollect, Version: l.Version, Note: fmt.Sprintf("We pushed version %d of this kernel since; version %d is collected if Kaggle still has it.", k.Version, l.Version)}
 	}
 	return Action{Do: ActForeignVersion, Version: l.Version, Note: fmt.Sprintf("Version %d of this kernel was pushed elsewhere. It is left alone; version %d is collected if Kaggle still has it.", k.Version, l.Version)}
