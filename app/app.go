@@ -62,7 +62,7 @@ func Open(ctx context.Context, opt Options) (*App, error) {
 	if a.getenv == nil {
 		a.getenv = os.Getenv
 	}
-	home, err := homeFolder(opt.Home, a.getenv)
+	home, err := HomeFolder(opt.Home, a.getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +75,9 @@ func Open(ctx context.Context, opt Options) (*App, error) {
 	return a, nil
 }
 
-// homeFolder is where all state lives: asked for, else SANDGLASS_HOME, else the
+// HomeFolder is where all state lives: asked for, else SANDGLASS_HOME, else the
 // OS's config folder + /sandglass.
-func homeFolder(asked string, getenv func(string) string) (string, error) {
+func HomeFolder(asked string, getenv func(string) string) (string, error) {
 	if asked == "" {
 		asked = getenv("SANDGLASS_HOME")
 	}
