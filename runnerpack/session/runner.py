@@ -1,0 +1,7 @@
+"""@@DOC@@"""
+import json
+
+CONFIG = json.loads(r'''@@CONFIG@@''')
+
+PAYLOAD_SHA256 = "@@PAYLOAD_SHA256@@"
+PAYLOAD = "@@PAYLOAD@@"
