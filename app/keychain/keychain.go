@@ -8,14 +8,14 @@ package keychain
 import (
 	"context"
 	"errors"
-	"time"
+	"fmt"
+	"strings"
 )
 
 // Service is the name under which entries stand in the operating system's keychain.
 const Service = "sandglass"
 
-// Kinds of failure. ErrUnavailable, ErrTooLarge and ErrNoReadBack are always
-// wrapped in a sentence that gives the reason.
+// Kinds of failure, for errors.Is. All but ErrNotFound come as an *Error that gives the reason.
 var (
 	ErrNotFound    = errors.New("no such entry")
 	ErrUnavailable = errors.New("the keychain is not available")
@@ -35,13 +35,51 @@ type Store interface {
 	Name() string
 }
 
-// OS is the operating system's keychain. A call that takes longer than timeout
-// (0 = 3 s) gives ErrUnavailable.
-func OS(timeout time.Duration) Store { return nil }
+// Error is a failure with its reason in plain words.
+type Error struct {
+	Kind   error  // ErrUnavailable, ErrTooLarge, ErrNoReadBack
+	Reason string // one clause, without a secret
+	Err    error  // a context's error when the caller gave up, else nil
+}
 
-// Memory keeps secrets until the program ends.
-func Memory() Store { return nil }
+// Error is the kind and the reason.
+func (e *Error) Error() string { return fmt.Sprintf("%v: %s", e.Kind, e.Reason) }
 
-// File keeps secrets in a file that only the person can read. Use it only with
-// their consent: anything that runs under their account can read it too.
-func File(path string) Store { return nil }
+// Unwrap gives the kind and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Err}
+}
+
+func unavailable(format string, args ...any) error {
+	return &Error{Kind: ErrUnavailable, Reason: fmt.Sprintf(format, args...)}
+}
+
+// MaxSecret is how long a secret may be, in bytes: the smallest limit among the
+// systems, that of the Windows Credential Manager. A letter beyond ASCII takes
+// two bytes or more. (The macOS command line takes about 3,000 bytes before it
+// is encoded, the Linux Secret Service practically anything.) One limit holds
+// everywhere, so that what works on one machine works on all.
+const MaxSecret = 2560
+
+// checkSize refuses what does not fit, before any system gets to cut it off.
+func checkSize(secret string) error {
+	if len(secret) <= MaxSecret {
+		return nil
+	}
+	letters := ""
+	if n := len([]rune(secret)); n != len(secret) {
+		letters = fmt.Sprintf(" (%d characters; those beyond ASCII count double or more)", n)
+	}
+	return &Error{Kind: ErrTooLarge, Reason: fmt.Sprintf("it has %d bytes%s and the Windows Credential Manager takes at most %d, so Sandglass stores no more on any system; store one token or key, not a whole file", len(secret), letters, MaxSecret)}
+}
+
+// hide takes a secret out of a text that came from elsewhere.
+func hide(text, secret string) string {
+	if secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, secret, "[redacted]")
+}
