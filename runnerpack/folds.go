@@ -19,6 +19,15 @@ const (
 	maxFold = 9999
 )
 
+// Folds is what a folds file says.
+type Folds struct {
+	Folds    []int    // ascending, never negative
+	Rows     int      // data rows, held-out ones included
+	HeldOut  []string // ids (or "row N" without an id column) of rows with a negative fold
+	Warnings []string
+	Counts   map[int]int // rows a fold
+}
+
 // ReadFolds reads and checks a folds file: a CSV table with a column named fold
 // and, usually, one named id. The first thing that would make a run wrong is the
 // error, by row and reason. Labels are kept as they are and never shifted; a
@@ -257,6 +266,9 @@ func (c columns) repeats(t *table, labels []int32, f *Folds) error {
 }
 
 func (c columns) repeatedID(t *table, labels []int32) error {
+	if _, counts := t.counter(c.id); counts {
+		return nil // an arithmetic sequence repeats nothing
+	}
 	seen := newFirsts(t, c.id)
 	for i, s := range t.cols[c.id] {
 		if s.from == s.to {

@@ -77,7 +77,7 @@ func TestSplitForms(t *testing.T) {
 		{"periodic", rowsOf("id,fold", 5003, func(i int) string { return fmt.Sprintf("%d,%d", i, (i*i)%7) }), "range repeat", 40},
 		{"sorted", rowsOf("id,fold", 5000, func(i int) string { return fmt.Sprintf("%d,%d", i, i*i/5000000) }), "range runs", 40},
 		{"skewed", rowsOf("id,fold", 20000, func(i int) string { return fmt.Sprintf("%d,%d", i, max(0, r.IntN(100)-97)) }), "range runs", 1500},
-		{"clustered", rowsOf("id,fold", 20000, func(i int) string { return fmt.Sprintf("%d,%d", i, (i*i/977+i%3)%5) }), "range bytes", 2000},
+		{"clustered", rowsOf("id,fold", 20000, func(i int) string { return fmt.Sprintf("%d,%d", i, (i*i/977+i%3)%5) }), "range bytes", 3000},
 		{"gaps", rowsOf("id,fold", 5000, func(i int) string { return fmt.Sprintf("%d,0", 3*i+r.IntN(3)) }), "ints const", 1600},
 		{"hashes", rowsOf("id,fold", 2000, func(i int) string { return fmt.Sprintf("x-%08x,1", r.Uint32()) }), "chars const", 8100},
 		{"paths", rowsOf("id,fold", 3000, func(i int) string { return fmt.Sprintf("train/%d/scan%d/view.dcm,1", i/40, i*i) }), "front const", 8000},

@@ -21,11 +21,7 @@ func PackSplit(path string, number int, data []byte) (Split, []Blob, error) {
 }
 
 func packTable(path string, number int, t *table) (Split, []Blob, error) {
-	sum := sha256.Sum256(t.data)
-	base := Split{
-		Path: path, SHA256: hex.EncodeToString(sum[:]),
-		Bytes: len(t.data), Rows: t.rows,
-	}
+	base := Split{Path: path, SHA256: hexSHA256(t.data), Bytes: len(t.data), Rows: t.rows}
 	if t.plain && t.rows > 0 {
 		s, blobs, err := packColumns(base, number, t)
 		if err != nil {
@@ -37,6 +33,11 @@ func packTable(path string, number int, t *table) (Split, []Blob, error) {
 		// Not known to happen, and if it does the raw form is right all the same.
 	}
 	return packRaw(base, number, t.data)
+}
+
+func hexSHA256(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 func packRaw(s Split, number int, data []byte) (Split, []Blob, error) {
@@ -53,9 +54,13 @@ func packColumns(s Split, number int, t *table) (Split, []Blob, error) {
 	s.Form, s.BOM, s.Sep, s.EOL, s.FinalEOL = "table", t.bom, string(t.sep), t.eol, t.final
 	var blobs []Blob
 	for i, cells := range t.cols {
-		col, blob, err := packColumn(column{t, cells})
-		if err != nil {
-			return Split{}, nil, err
+		col, counts := t.counter(i)
+		var blob []byte
+		if !counts {
+			var err error
+			if col, blob, err = packColumn(column{t, cells}); err != nil {
+				return Split{}, nil, err
+			}
 		}
 		col.Name = string(t.raw(t.header[i]))
 		if blob != nil {
@@ -99,11 +104,8 @@ type encoding struct {
 	size int // bytes of the blob as it travels, plus what the description costs
 }
 
-// packColumn tries every form that can hold the column and keeps the smallest.
+// packColumn tries every other form that can hold the column and keeps the smallest.
 func packColumn(c column) (SplitColumn, []byte, error) {
-	if col, ok := asRange(c); ok {
-		return col, nil, nil
-	}
 	if labels, digits, ok := labelled(c); ok {
 		return packLabels(c, labels, digits)
 	}

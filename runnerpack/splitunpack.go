@@ -2,9 +2,7 @@ package runnerpack
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 )
@@ -30,7 +28,7 @@ func UnpackSplit(s Split, blobs []Blob) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	if sum := sha256.Sum256(out); hex.EncodeToString(sum[:]) != s.SHA256 {
+	if hexSHA256(out) != s.SHA256 {
 		return nil, fmt.Errorf("%s: rebuilt, but not to the same bytes", s.Path)
 	}
 	return out, nil

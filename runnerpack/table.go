@@ -29,6 +29,27 @@ type table struct {
 	// plain: the file is exactly its cells joined by sep and eol. Blank lines,
 	// mixed line ends and line breaks within quotes make it false.
 	plain bool
+
+	counters map[int]*SplitColumn // columns looked at for an arithmetic sequence; nil: not one
+}
+
+// counter is column i as an arithmetic sequence. Looking takes a pass over the
+// column, and both the check for repeated ids and the packing want to know.
+func (t *table) counter(i int) (SplitColumn, bool) {
+	col, known := t.counters[i]
+	if !known {
+		if c, ok := asRange(column{t, t.cols[i]}); ok {
+			col = &c
+		}
+		if t.counters == nil {
+			t.counters = map[int]*SplitColumn{}
+		}
+		t.counters[i] = col
+	}
+	if col == nil {
+		return SplitColumn{}, false
+	}
+	return *col, true
 }
 
 // raw is a cell as it stands in the file.
