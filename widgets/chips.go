@@ -56,6 +56,16 @@ func (f *FilterChips) Select(key string) {
 	}
 }
 
+// Chip is the control of a choice, nil for an unknown key.
+func (f *FilterChips) Chip(key string) fyne.CanvasObject {
+	for i, c := range f.chips {
+		if c.Key == key && i < len(f.box.Objects) {
+			return f.box.Objects[i]
+		}
+	}
+	return nil
+}
+
 // SetCounts changes the counts by key.
 func (f *FilterChips) SetCounts(counts map[string]string) {
 	for i := range f.chips {
