@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Version is the version of the sandbox's own additions to the protocol (/sandbox/…).
@@ -54,22 +56,25 @@ type Options struct {
 
 // Sandbox is one embedded Kaggle with one account. Its methods may be called from several goroutines.
 type Sandbox struct {
-	opt   Options
-	log   *slog.Logger
-	now   func() time.Time
-	home  string
-	temp  bool // home is ours to remove
-	exec  Executor
-	http  http.Handler
-	ctx   context.Context // of everything that runs; cancelled with errStopped
-	stop  context.CancelCauseFunc
-	wg    sync.WaitGroup
-	fault *Faults
+	opt    Options
+	log    *slog.Logger
+	now    func() time.Time
+	home   string
+	temp   bool // home is ours to remove
+	exec   Executor
+	secret []byte // signs URLs and marks; a copy of the state's
+	http   http.Handler
+	ctx    context.Context // of everything that runs; cancelled with errStopped
+	stop   context.CancelCauseFunc
+	wg     sync.WaitGroup
+	fault  *Faults
 
-	mu     sync.Mutex
-	st     *state
-	live   map[int64]*liveSession // sessions with a goroutine, by id
-	closed bool
+	mu       sync.Mutex
+	st       *state
+	live     map[int64]*liveSession // sessions with a goroutine, by id
+	lock     *flock.Flock
+	consents map[string]consent // authorisation codes
+	closed   bool
 }
 
 // errStopped is the cause with which Close ends what runs.
@@ -82,7 +87,7 @@ func New(opt Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sandbox{opt: opt, log: opt.Log, now: opt.Now, home: opt.Home, live: map[int64]*liveSession{}}
+	s := &Sandbox{opt: opt, log: opt.Log, now: opt.Now, home: opt.Home, live: map[int64]*liveSession{}, consents: map[string]consent{}}
 	if s.home == "" {
 		if s.home, err = os.MkdirTemp("", "sandglass-sandbox-"); err != nil {
 			return nil, fmt.Errorf("make a temporary folder for the sandbox: %w", err)
@@ -100,7 +105,7 @@ func New(opt Options) (*Sandbox, error) {
 	}
 	s.exec = opt.Executor
 	if s.exec == nil {
-		s.exec = &pythonExecutor{path: opt.Python, log: opt.Log, now: opt.Now}
+		s.exec = &pythonExecutor{path: opt.Python, log: opt.Log}
 	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.fault = newFaults()
