@@ -1,7 +1,9 @@
 package runnerpack
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -78,10 +80,17 @@ func (e *SecretError) Error() string {
 type SizeError struct {
 	Bytes int
 	Parts []Part // biggest first
-	Files []Part // the biggest files of the person's own, as they travel
+	Files []Part // the biggest files of the person's own, before compression
+	// Unpacked: the code was too much to even begin; Bytes is its size before compression.
+	Unpacked bool
 }
 
 func (e *SizeError) Error() string {
+	if e.Unpacked {
+		return fmt.Sprintf("the included files have more than %d bytes and a script holds %d; %s; "+
+			"put data into a dataset and attach it, or keep files back with .sandglassignore",
+			maxCodeBytes, MaxScriptBytes, biggest(nil, e.Files))
+	}
 	return fmt.Sprintf("the script would be %d bytes and Kaggle refuses %d and more; %s; "+
 		"put data into a dataset and attach it, or keep files back with .sandglassignore",
 		e.Bytes, MaxScriptBytes, biggest(e.Parts, e.Files))
@@ -94,7 +103,16 @@ type PathError struct {
 }
 
 func (e *PathError) Error() string {
-	return fmt.Sprintf("cannot read %s: %v; nothing was built, an earlier build is untouched", e.Path, e.Err)
+	return fmt.Sprintf("cannot read %s: %v", e.Path, e.Err)
+}
+
+// newPathError takes the path out of the system's own error, which names it too.
+func newPathError(path string, err error) *PathError {
+	var sys *fs.PathError
+	if errors.As(err, &sys) {
+		err = sys.Err
+	}
+	return &PathError{path, err}
 }
 
 func (e *PathError) Unwrap() error { return e.Err }
@@ -108,9 +126,12 @@ func biggest(parts, files []Part) string {
 		}
 		return strings.Join(out, ", ")
 	}
-	s := "biggest parts: " + words(parts, 3)
-	if len(files) > 0 {
-		s += "; biggest files before compression: " + words(files, 3)
+	var out []string
+	if len(parts) > 0 {
+		out = append(out, "biggest parts: "+words(parts, 3))
 	}
-	return s
+	if len(files) > 0 {
+		out = append(out, "biggest files before compression: "+words(files, 3))
+	}
+	return strings.Join(out, "; ")
 }

@@ -131,18 +131,18 @@ func (f *Folder) readRecord() {
 func readFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &PathError{path, err}
+		return nil, newPathError(path, err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, &PathError{path, orElse(err, "not a regular file")}
+		return nil, newPathError(path, orElse(err, "not a regular file"))
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(raw)) > limit {
 		err = fmt.Errorf("more than %d bytes", limit)
 	}
 	if err != nil {
-		return nil, &PathError{path, err}
+		return nil, newPathError(path, err)
 	}
 	return raw, nil
 }

@@ -27,7 +27,8 @@ type Curve struct {
 	Points  []Point
 }
 
-// Point is one epoch's score. Seconds is 0 when the time is not known.
+// Point is one epoch's score. Score is NaN when the session wrote none that is a
+// number (a diverged loss); Seconds is 0 when the time is not known.
 type Point struct {
 	Epoch   int     `json:"epoch"`
 	Score   float64 `json:"score"`

@@ -52,9 +52,9 @@ type Spec struct {
 
 // Input is one thing a session has mounted.
 type Input struct {
-	Kind   string `json:"kind"` // dataset, competition, kernel or model
-	Ref    string `json:"ref"`  // owner/slug, a competition's slug, owner/model/framework/variation/version
-	Target string `json:"-"`    // folder under the project, "" for the layout's choice
+	Kind   string // dataset, competition, kernel or model
+	Ref    string // owner/slug, a competition's slug, owner/model/framework/variation/version
+	Target string // folder under the project, "" for the layout's choice
 }
 
 // Job is one command of a session, run once or once a fold.

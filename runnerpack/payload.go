@@ -1,0 +1,218 @@
+package runnerpack
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const baselineFolder = "_sandglass/baseline/"
+
+// payload is what travels compressed.
+type payload struct {
+	members []member // sorted by name
+	splits  []Split
+	packed  []byte // xz of the tar
+	leftOut []string
+}
+
+// gather collects the members of the payload.
+func (p *plan) gather(c *collector) (*payload, error) {
+	pl := &payload{}
+	support, err := supportMembers()
+	if err != nil {
+		return nil, err
+	}
+	pl.members = append(pl.members, support...)
+	for _, m := range c.members {
+		pl.members = append(pl.members, m)
+	}
+	if err := p.addCompetition(pl, c); err != nil {
+		return nil, err
+	}
+	if err := p.addBaseline(pl); err != nil {
+		return nil, err
+	}
+	if err := p.addSplits(pl); err != nil {
+		return nil, err
+	}
+	for name, why := range c.leftOut {
+		pl.leftOut = append(pl.leftOut, name+": "+why)
+	}
+	slices.Sort(pl.leftOut)
+	slices.SortFunc(pl.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return pl, pl.refuseSecrets()
+}
+
+// addCompetition adds competition.json, and says when it names a competition
+// that is not attached.
+func (p *plan) addCompetition(pl *payload, c *collector) error {
+	const name = "competition.json"
+	if _, included := c.members[name]; included {
+		return nil
+	}
+	for _, place := range []string{name, ".kaggle-gm/" + name} {
+		data, err := readFile(filepath.Join(p.root, filepath.FromSlash(place)), 1<<20)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		pl.members = append(pl.members, member{name, data, partCode})
+		var facts struct {
+			Slug string `json:"slug"`
+		}
+		if json.Unmarshal(data, &facts) == nil && facts.Slug != "" && !slices.ContainsFunc(p.Inputs, func(in Input) bool {
+			return in.Kind == "competition" && in.Ref == strings.ToLower(facts.Slug)
+		}) {
+			p.warn("%s names the competition %s, which is not attached", place, facts.Slug)
+		}
+		return nil
+	}
+	return nil
+}
+
+// addBaseline adds the curves that trailing folds are measured against.
+func (p *plan) addBaseline(pl *payload) error {
+	if p.Baseline == nil {
+		return nil
+	}
+	curves, err := ReadCurves(p.Baseline.Reference)
+	if err != nil {
+		return err
+	}
+	if len(curves) == 0 {
+		return &SpecError{"prune-against", fmt.Sprintf("%s has no curve_fold<k>.json", p.Baseline.Reference)}
+	}
+	var missing []int
+	for _, k := range p.folds {
+		if !slices.ContainsFunc(curves, func(c Curve) bool { return c.Fold == k }) {
+			missing = append(missing, k)
+			continue
+		}
+		name := curveName(k)
+		data, err := readFile(filepath.Join(p.Baseline.Reference, name), maxCurveBytes)
+		if err != nil {
+			return err
+		}
+		pl.members = append(pl.members, member{baselineFolder + name, data, partBaseline})
+	}
+	if missing != nil {
+		p.warn("the baseline has no curve of fold %s, so nothing is pruned there", joinInts(missing))
+	}
+	return nil
+}
+
+// addSplits adds data/folds.csv, packed.
+func (p *plan) addSplits(pl *payload) error {
+	if p.table == nil {
+		return nil
+	}
+	s, blobs, err := packTable(FoldsFile, 0, p.table)
+	if err != nil {
+		return err
+	}
+	pl.splits = append(pl.splits, s)
+	for _, b := range blobs {
+		pl.members = append(pl.members, member{b.Name, b.Data, partFolds})
+	}
+	return nil
+}
+
+// refuseSecrets looks into the person's files.
+func (pl *payload) refuseSecrets() error {
+	var places []string
+	for _, m := range pl.members {
+		if m.part == partCode {
+			places = append(places, findSecrets(m.name, m.data)...)
+		}
+	}
+	if places != nil {
+		return &SecretError{Places: places}
+	}
+	return nil
+}
+
+// compress makes the payload. Owner, mode and time are fixed, because equal
+// input has to give equal bytes.
+func (pl *payload) compress() error {
+	// Blobs are as small as they get. When they alone fill the script, trying to
+	// compress them costs seconds and changes nothing.
+	if n := base85Len(pl.bytes(partFolds)); n >= MaxScriptBytes {
+		return &SizeError{Bytes: n, Parts: []Part{{partFolds, n}}}
+	}
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, m := range pl.members {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: m.name, Mode: 0o644, Size: int64(len(m.data))}
+		if err := w.WriteHeader(h); err != nil {
+			return fmt.Errorf("payload: %s: %w", m.name, err)
+		}
+		if _, err := w.Write(m.data); err != nil {
+			return fmt.Errorf("payload: %s: %w", m.name, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	var err error
+	pl.packed, err = xzPack(buf.Bytes())
+	return err
+}
+
+// bytes of a part before compression.
+func (pl *payload) bytes(part string) (n int) {
+	for _, m := range pl.members {
+		if m.part == part {
+			n += len(m.data)
+		}
+	}
+	return n
+}
+
+// shares tells what each part takes of total characters. Blobs do not compress
+// further and count as they are; the others are compressed each on its own and
+// share the rest in that proportion, because in one stream they help each other.
+func (pl *payload) shares(total int) ([]Part, error) {
+	folds := min(base85Len(pl.bytes(partFolds)), total)
+	var parts []Part
+	sum := 0
+	for _, name := range []string{partSupport, partCode, partBaseline} {
+		var all []byte
+		for _, m := range pl.members {
+			if m.part == name {
+				all = append(all, m.data...)
+			}
+		}
+		if all == nil {
+			continue
+		}
+		alone, err := xzPack(all)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, Part{name, len(alone)})
+		sum += len(alone)
+	}
+	rest := total - folds
+	for i := range parts {
+		parts[i].Bytes = parts[i].Bytes * (total - folds) / sum
+		rest -= parts[i].Bytes
+	}
+	if len(parts) > 0 {
+		parts[0].Bytes += rest // rounding
+	} else {
+		folds += rest
+	}
+	if folds > 0 {
+		parts = append(parts, Part{partFolds, folds})
+	}
+	return parts, nil
+}
