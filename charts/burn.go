@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -93,8 +94,8 @@ func (c WeeklyBurn) Draw(w, h int, st Style) *Picture {
 	p.layer("week labels", func() { c.drawLabels(p) })
 	if c.Allowance > 0 {
 		p.layer("allowance", func() {
-			p.line([]Point{{0, c.Allowance}, {n, c.Allowance}}, st.Text, 1.2, 3, 3)
-			p.text(FormatTick(c.Allowance, 0.1+math.Mod(c.Allowance, 1))+" h allowance", p.right, p.y.at(c.Allowance)-lh*0.65, 1, st.Muted, st.Font)
+			p.dashed([]Point{{0, c.Allowance}, {n, c.Allowance}}, st.Text, 1.2, 3, 3)
+			p.text(strconv.FormatFloat(math.Round(c.Allowance*10)/10, 'f', -1, 64)+" h allowance", p.right, p.y.at(c.Allowance)-lh*0.65, 1, st.Muted, st.Font)
 		})
 	}
 	pic := p.finish()

@@ -79,13 +79,15 @@ func (c LearningCurves) Draw(w, h int, st Style) *Picture {
 		return emptyPicture(w, h, st)
 	}
 	st = p.st
-	mean, _, _ := spreadOf(own)
+	mean := meanOf(own)
 	baseMean, baseLo, baseHi := spreadOf(base)
 	prune := c.pruneLine(baseMean)
 	for _, pt := range prune {
 		b.add(pt)
 	}
 	yTicks := Ticks(b.y0, b.y1, MaxTicks)
+	yText := tickText(yTicks)
+	yTicks, y0, y1 := tighten(yTicks, b.y0, b.y1)
 	xTicks, xText, xName := c.xTicks(b)
 
 	labels := c.labels(own, mean, baseMean, st)
@@ -93,17 +95,18 @@ func (c LearningCurves) Draw(w, h int, st Style) *Picture {
 	limit := float64(w) * 0.28
 	for i := range labels {
 		labels[i].name = p.fit(labels[i].name, limit, st.Bold)
-		labels[i].detail = p.fit(labels[i].detail, limit, st.Font)
+		if p.width(labels[i].detail, st.Font) > limit {
+			labels[i].detail = p.fit(labels[i].short, limit, st.Font)
+		}
 		gutter = math.Max(gutter, math.Max(p.width(labels[i].name, st.Bold), p.width(labels[i].detail, st.Font)))
 	}
-	yText := tickText(yTicks)
 	left := 8*p.u + widest(p, yTicks, yText)
 	lh := p.lineHeight()
-	right := float64(w) - gutter - 10*p.u
+	right := float64(w) - gutter - 12*p.u
 	if gutter == 0 {
 		right = float64(w) - 14*p.u
 	}
-	if !p.area(left, lh/2+2*p.u, right, float64(h)-2*lh-8*p.u, xTicks[0], xTicks[len(xTicks)-1], yTicks[0], yTicks[len(yTicks)-1]) {
+	if !p.area(left, lh/2+2*p.u, right, float64(h)-2*lh-8*p.u, xTicks[0], xTicks[len(xTicks)-1], y0, y1) {
 		return emptyPicture(w, h, st)
 	}
 	p.yAxis(yTicks, yText)
@@ -155,7 +158,7 @@ func (c LearningCurves) drawPrune(p *plot, prune []Point) {
 	if len(prune) < 2 {
 		return
 	}
-	p.line(prune, p.st.Bad, 1.2, 5, 4)
+	p.dashed(prune, p.st.Bad, 1.2, 5, 4)
 	at := prune[len(prune)*2/5]
 	side := 1.0 // below the line when higher is better: the losing side is free of curves
 	if !c.Greater {
@@ -203,14 +206,14 @@ func (c LearningCurves) labels(own [][]Point, mean, baseMean []Point, st Style) 
 		if last, ok := lastFinite(mean); ok && folds == 0 {
 			at = last.Y
 		}
-		out = append(out, label{y: at, name: c.Name, detail: n, ink: st.ink(c.Ink)})
+		out = append(out, label{y: at, name: c.Name, detail: n, short: formatValue(v), ink: st.ink(c.Ink)})
 	}
 	if last, ok := lastFinite(baseMean); ok {
 		detail := formatValue(last.Y)
 		if sd := c.baselineSpread(); sd > 0 {
 			detail += " ± " + formatSpread(sd)
 		}
-		out = append(out, label{y: last.Y, name: c.baselineName(), detail: detail, ink: st.Muted})
+		out = append(out, label{y: last.Y, name: c.baselineName(), detail: detail, short: formatValue(last.Y), ink: st.Muted})
 	}
 	return out
 }
@@ -267,7 +270,8 @@ func (c LearningCurves) xTicks(b bounds) ([]float64, func(float64) string, strin
 		if b.x1 > 1+1e-9 { // a schedule that was longer than planned
 			t = Ticks(0, b.x1, MaxTicks)
 		}
-		return t, func(v float64) string { return FormatTick(v*100, 0.1+math.Mod(v*100, 1)) + " %" }, "fraction of the schedule"
+		step := (t[1] - t[0]) * 100
+		return t, func(v float64) string { return FormatTick(v*100, step) + " %" }, "fraction of the schedule"
 	}
 }
 

@@ -57,7 +57,7 @@ func (c Pace) Draw(w, h int, st Style) *Picture {
 	p.yAxis(ticks, unit)
 	p.layer("days", func() { c.drawDays(p) })
 	p.layer("even pace", func() {
-		p.line([]Point{{0, 0}, {span, c.Allowance}}, st.Muted, 1, 3, 3)
+		p.dashed([]Point{{0, 0}, {span, c.Allowance}}, st.Muted, 1, 3, 3)
 	})
 	ink := st.ink(c.Ink)
 	last, any := lastFinite(pts)
@@ -106,23 +106,22 @@ func steps(pts []Point, now float64) []Point {
 func (c Pace) drawEnd(p *plot, now, burned, held float64) {
 	ink := p.st.ink(c.Ink)
 	p.dot(Point{now, burned}, ink, 3)
-	words := fmt.Sprintf("%.1f h", burned)
+	detail := "burned"
 	if held > 0 {
 		light := mix(ink, p.st.Background, 0.35)
 		x := p.x.at(now)
 		p.rect(x-2*p.u, p.y.at(burned+held), x+2*p.u, p.y.at(burned)-3*p.u, light)
-		words = fmt.Sprintf("%.1f h with what is held", burned+held)
+		detail = "with what is held"
 	}
-	w := p.width(words, p.st.Bold)
+	words := fmt.Sprintf("%.1f h", burned+held)
+	lh := p.lineHeight()
 	x, align := p.x.at(now)+8*p.u, 0.0
-	if x+w > float64(p.w) {
+	if x+math.Max(p.width(words, p.st.Bold), p.width(detail, p.st.Font)) > float64(p.w) {
 		x, align = p.x.at(now)-8*p.u, 1
 	}
-	y := p.y.at(burned + held)
-	if y > p.bottom-p.lineHeight() {
-		y = p.bottom - p.lineHeight()
-	}
+	y := math.Min(p.y.at(burned+held), p.bottom-2*lh)
 	p.text(words, x, y, align, ink, p.st.Bold)
+	p.text(detail, x, y+lh, align, ink, p.st.Font)
 }
 
 // drawPaceWord puts the words "even pace" above the line, away from what is written at now.

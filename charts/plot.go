@@ -168,32 +168,63 @@ func (p *plot) rect(x0, y0, x1, y1 float64, c color.NRGBA) image.Rectangle {
 	return r
 }
 
-// line strokes data points. width is in units, dash in units; gaps stay open. A lone point between gaps becomes a dot.
-func (p *plot) line(points []Point, c color.NRGBA, width float64, dash ...float64) {
+// line strokes data points. width is in units; gaps stay open. A lone point between gaps becomes a dot.
+func (p *plot) line(points []Point, c color.NRGBA, width float64) {
 	p.gc.SetStrokeColor(c)
 	p.gc.SetLineWidth(width * p.u)
-	scaled := make([]float64, len(dash))
-	for i, d := range dash {
-		scaled[i] = d * p.u
-	}
-	p.gc.SetLineDash(scaled, 0)
 	points = Decimate(points, p.x.d0, p.x.d1, int(p.right-p.left))
 	eachRun(points, func(run []Point) {
 		if len(run) == 1 {
 			p.dot(run[0], c, width)
 			return
 		}
-		step := piece
-		if len(dash) > 0 {
-			step = len(run) // a dash pattern must not start anew
-		}
-		for from := 0; from < len(run)-1; from += step {
+		for from := 0; from < len(run)-1; from += piece {
 			p.gc.MoveTo(p.x.at(run[from].X), p.y.at(run[from].Y))
-			for _, pt := range run[from+1 : min(from+step+2, len(run))] { // one segment twice: no notch at the joint
+			for _, pt := range run[from+1 : min(from+piece+2, len(run))] { // one segment twice: no notch at the joint
 				p.gc.LineTo(p.x.at(pt.X), p.y.at(pt.Y))
 			}
 			p.gc.Stroke()
 		}
+	})
+}
+
+// dashed strokes data points with dashes and gaps of these lengths in units. go-chart's own dashes close up where the points lie
+// nearer together than a dash is long, so the pattern is walked here.
+func (p *plot) dashed(points []Point, c color.NRGBA, width, dash, gap float64) {
+	p.gc.SetStrokeColor(c)
+	p.gc.SetLineWidth(width * p.u)
+	points = Decimate(points, p.x.d0, p.x.d1, int(p.right-p.left))
+	left, on := dash*p.u, true
+	eachRun(points, func(run []Point) {
+		x, y := p.x.at(run[0].X), p.y.at(run[0].Y)
+		p.gc.MoveTo(x, y)
+		for _, pt := range run[1:] {
+			tx, ty := p.x.at(pt.X), p.y.at(pt.Y)
+			for d := math.Hypot(tx-x, ty-y); d > left; d = math.Hypot(tx-x, ty-y) {
+				x, y = x+(tx-x)*left/d, y+(ty-y)*left/d
+				if on {
+					p.gc.LineTo(x, y)
+					p.gc.Stroke()
+				}
+				p.gc.MoveTo(x, y)
+				on = !on
+				if left = gap * p.u; on {
+					left = dash * p.u
+				}
+			}
+			left -= math.Hypot(tx-x, ty-y)
+			x, y = tx, ty
+			if on {
+				p.gc.LineTo(x, y)
+			} else {
+				p.gc.BeginPath()
+				p.gc.MoveTo(x, y)
+			}
+		}
+		if on {
+			p.gc.Stroke()
+		}
+		p.gc.BeginPath()
 	})
 }
 
@@ -314,6 +345,7 @@ func (p *plot) xAxis(ticks []float64, text func(float64) string, name string) {
 type label struct {
 	y            float64 // wanted middle, in pixels
 	name, detail string
+	short        string // instead of detail where that does not fit
 	ink          color.NRGBA
 }
 

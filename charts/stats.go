@@ -77,6 +77,32 @@ func spreadOf(curves [][]Point) (mean, lo, hi []Point) {
 	return mean, lo, hi
 }
 
+// meanOf is the mean of several curves; of a single one it is the curve itself, gaps and all.
+func meanOf(curves [][]Point) []Point {
+	if len(curves) == 1 {
+		return curves[0]
+	}
+	mean, _, _ := spreadOf(curves)
+	return mean
+}
+
+// tighten keeps the axis near the data: it takes away what the outer ticks add beyond a twentieth of the data's height, as long
+// as two ticks stay inside.
+func tighten(ticks []float64, lo, hi float64) (inside []float64, y0, y1 float64) {
+	first, last := ticks[0], ticks[len(ticks)-1]
+	pad := (hi - lo) / 20
+	y0, y1 = math.Max(first, lo-pad), math.Min(last, hi+pad)
+	for _, t := range ticks {
+		if t >= y0 && t <= y1 {
+			inside = append(inside, t)
+		}
+	}
+	if len(inside) < 2 || !(y1 > y0) {
+		return ticks, first, last
+	}
+	return inside, y0, y1
+}
+
 // cleanSorted drops gaps and sorts by X.
 func cleanSorted(c []Point) []Point {
 	out := make([]Point, 0, len(c))

@@ -79,7 +79,11 @@ func FormatTick(v, step float64) string {
 		if strings.Contains(mant, ".") {
 			mant = strings.TrimRight(strings.TrimRight(mant, "0"), ".")
 		}
-		return mant + "e" + strings.TrimLeft(strings.Replace(exp, "+", "", 1), "0")
+		sign := ""
+		if strings.HasPrefix(exp, "-") {
+			sign = "-"
+		}
+		return mant + "e" + sign + strings.TrimLeft(exp, "+-0")
 	}
 	decimals := 0
 	for s := step; decimals < 6 && s > 0 && math.Abs(s-math.Round(s)) > 1e-6*s; decimals++ {

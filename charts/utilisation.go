@@ -57,7 +57,7 @@ func (c Utilisation) Draw(w, h int, st Style) *Picture {
 	}
 	xTicks, xText := timeTicks(math.Min(b.x0, 0), b.x1)
 	lh := p.lineHeight()
-	if !p.area(left+8*p.u, 2*p.u, float64(w)-right-10*p.u, float64(h)-lh-8*p.u, math.Min(b.x0, 0), math.Max(b.x1, 1e-9), 0, 100) {
+	if !p.area(left+10*p.u, 2*p.u, float64(w)-right-10*p.u, float64(h)-lh-8*p.u, math.Min(b.x0, 0), math.Max(b.x1, 1e-9), 0, 100) {
 		return emptyPicture(w, h, st)
 	}
 	p.xAxis(xTicks, xText, "")
