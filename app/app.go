@@ -15,8 +15,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"sandglass/app/keychain"
+	"sandglass/app/runlog"
 )
 
 // Options says where an App lives and what it may touch. The zero value is a
@@ -26,6 +29,7 @@ type Options struct {
 	Getenv    func(string) string // nil = os.Getenv
 	Log       *slog.Logger        // nil = discard
 	Now       func() time.Time    // nil = time.Now
+	Keychain  keychain.Store      // nil = the OS keychain
 	Transport http.RoundTripper   // nil = the network
 	Version   string              // of the program, for the User-Agent
 }
@@ -37,14 +41,19 @@ type App struct {
 	log       *slog.Logger
 	now       func() time.Time
 	getenv    func(string) string
+	keychain  keychain.Store
 	transport http.RoundTripper
+	store     *runlog.Log // the run log
 	hub       *hub        // event subscribers
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // everything started with a.spawn
 
-	pushMu   sync.Mutex   // one push at a time in this process
+	accounts accounts     // account.go
+	watch    watchState   // watch.go
+	logs     logIndex     // loglines.go
+	pushes   atomic.Int64 // intents written by this process: another one makes a plan stale
 
 	step func(name string) // nil in production; tests stop the program between two effects with it
 }
@@ -52,7 +61,7 @@ type App struct {
 // Open opens the core: the folder, the run log, the account that was used last.
 // Nothing is sent anywhere and nothing is watched until StartWatcher.
 func Open(ctx context.Context, opt Options) (*App, error) {
-	a := &App{opt: opt, log: opt.Log, now: opt.Now, getenv: opt.Getenv, transport: opt.Transport}
+	a := &App{opt: opt, log: opt.Log, now: opt.Now, getenv: opt.Getenv, keychain: opt.Keychain, transport: opt.Transport}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -62,6 +71,9 @@ func Open(ctx context.Context, opt Options) (*App, error) {
 	if a.getenv == nil {
 		a.getenv = os.Getenv
 	}
+	if a.keychain == nil {
+		a.keychain = keychain.OS(3 * time.Second)
+	}
 	home, err := HomeFolder(opt.Home, a.getenv)
 	if err != nil {
 		return nil, err
@@ -70,8 +82,14 @@ func Open(ctx context.Context, opt Options) (*App, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder %s for Sandglass's own data cannot be made (%w); set SANDGLASS_HOME to a folder that can be written", home, err)
 	}
+	store, err := runlog.Open(ctx, filepath.Join(home, "sandglass.db"), runlog.Options{Log: a.log, Now: a.now})
+	if err != nil {
+		return nil, err
+	}
+	a.store = store
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.hub = newHub()
+	a.watch.wake = make(chan struct{}, 1)
 	return a, nil
 }
 
@@ -98,7 +116,7 @@ func (a *App) Home() string { return a.home }
 // waits up to five seconds for it, and closes the run log.
 func (a *App) Close() error {
 	a.cancel()
-	var err error
+	err := a.closeAccounts()
 	done := make(chan struct{})
 	go func() { a.wg.Wait(); close(done) }()
 	select {
@@ -107,7 +125,7 @@ func (a *App) Close() error {
 		err = errors.Join(err, errors.New("something was still running after five seconds and was left behind"))
 	}
 	a.hub.close()
-	return err
+	return errors.Join(err, a.store.Close())
 }
 
 // spawn runs f until it returns; Close cancels its context and waits for it.
@@ -124,10 +142,17 @@ func (a *App) at(name string) {
 
 // Setting is a stored choice of the person's, "" when never set.
 func (a *App) Setting(ctx context.Context, key string) string {
-	return ""
+	v, err := a.store.Get(ctx, key)
+	if err != nil {
+		a.log.Warn("setting not read", "key", key, "err", err)
+	}
+	return v
 }
 
 // SetSetting stores a choice of the person's.
 func (a *App) SetSetting(ctx context.Context, key, value string) error {
-	return errNotReady
+	if err := a.store.Set(ctx, key, value); err != nil {
+		return fmt.Errorf("save setting %s: %w", key, err)
+	}
+	return nil
 }

@@ -1,6 +1,13 @@
 package app
 
-import "sync"
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"sync"
+
+	"sandglass/app/runlog"
+)
 
 // eventBuffer is how many events a subscriber may lag behind before it is told
 // to reload everything instead.
@@ -122,5 +129,65 @@ func (h *hub) close() {
 // Subscribe starts a stream of what changes from now on.
 func (a *App) Subscribe() *Subscription { return a.hub.subscribe() }
 
-// emitRun tells that a run's rows changed.
-func (a *App) emitRun(id int64, kind EventKind) { a.hub.emit(Event{Kind: kind, Run: id}) }
+// watched says whether anybody listens: somebody may be looking at a run.
+func (h *hub) watched() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.subs) > 0
+}
+
+// processTag tells this process's events in the log from those of others.
+var processTag = rand.Text()
+
+// noteChange tells this process's listeners and the other processes on this home
+// that something changed.
+func (a *App) noteChange(ctx context.Context, kind EventKind, run int64) {
+	a.append(ctx, runlog.Event{Kind: string(kind), Run: run})
+	a.hub.emit(Event{Kind: kind, Run: run})
+}
+
+// eventData is what an event row carries besides its kind.
+type eventData struct {
+	Process string `json:"process"`
+	Notice  string `json:"notice,omitempty"` // a Notice as JSON
+}
+
+// append writes an event for the other processes. They miss one that cannot be
+// written until they look by themselves, so it is no failure of what was done.
+func (a *App) append(ctx context.Context, e runlog.Event) {
+	data, _ := json.Marshal(eventData{Process: processTag, Notice: e.Data}) // strings only: cannot fail
+	e.Data, e.At = string(data), a.now()
+	if _, err := a.store.AppendEvent(context.WithoutCancel(ctx), e); err != nil {
+		a.log.Warn("event not written", "kind", e.Kind, "err", err)
+	}
+}
+
+// relay gives what other processes wrote since the last look to the listeners of
+// this one.
+func (a *App) relay(ctx context.Context) {
+	version, err := a.store.DataVersion(ctx)
+	if err != nil || version == a.watch.version {
+		return
+	}
+	a.watch.version = version
+	events, err := a.store.EventsAfter(ctx, a.watch.seq)
+	if err != nil {
+		a.log.Warn("events not read", "err", err)
+		return
+	}
+	for _, e := range events {
+		a.watch.seq = e.Seq
+		var d eventData
+		if json.Unmarshal([]byte(e.Data), &d) != nil || d.Process == processTag {
+			continue
+		}
+		out := Event{Kind: EventKind(e.Kind), Run: e.Run}
+		if out.Kind == EventNotice {
+			out.Notice = &Notice{}
+			if json.Unmarshal([]byte(d.Notice), out.Notice) != nil {
+				continue
+			}
+		}
+		a.hub.emit(out)
+	}
+}

@@ -128,6 +128,10 @@ type PushPlan struct {
 	Warnings    []string
 	Options     PushOptions
 	CostText    string // "up to 7.0 GPU-hours"; the words of the push button and of the terminal question
+
+	source string    // SHA-256 of what was planned: a folder that changed since is not pushed
+	at     time.Time // when the guards were asked
+	pushes int64     // pushes of this process so far: another one makes the guards stale
 }
 
 // Consent records who authorised a spend of quota. A push without consent is refused.

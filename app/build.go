@@ -1,0 +1,213 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sandglass/runnerpack"
+)
+
+// notesName is the file beside a packed kernel that remembers what only this
+// machine needs: what took the space, and which curves to show beside the run.
+const notesName = "build-notes.json"
+
+// buildNotes is the content of notesName.
+type buildNotes struct {
+	BuildID  string     `json:"build_id"`
+	Parts    []SizePart `json:"parts"`
+	Warnings []string   `json:"warnings"`
+	Baseline string     `json:"baseline"` // absolute folder, "" = none
+}
+
+// Build writes a kernel folder for the account that is signed in. Nothing is
+// sent. The same project and spec give the same bytes.
+func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)) (BuildResult, error) {
+	acc, err := a.Account(ctx)
+	if err != nil {
+		return BuildResult{}, err
+	}
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	project, err := filepath.Abs(spec.Project)
+	if err != nil {
+		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
+	}
+	spec.Project = project
+	ps, err := packSpec(spec, acc.Username)
+	if err != nil {
+		return BuildResult{}, err
+	}
+	progress(Progress{Stage: "Packing", Item: spec.Name})
+	b, err := runnerpack.Pack(ctx, ps)
+	if err != nil {
+		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
+	}
+	res := buildResult(b, ps)
+	notes := buildNotes{BuildID: b.BuildID, Parts: res.Parts, Warnings: res.Warnings, Baseline: shownBaseline(spec)}
+	if err := writeJSON(filepath.Join(b.Dir, notesName), notes); err != nil {
+		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
+	}
+	progress(Progress{Stage: "Packed", Item: b.Kernel, Done: int64(b.ScriptBytes), Total: int64(b.ScriptBytes)})
+	return res, nil
+}
+
+// packSpec turns the person's words into the packer's.
+func packSpec(s BuildSpec, owner string) (runnerpack.Spec, error) {
+	p := runnerpack.Spec{
+		Project: s.Project, Name: s.Name, Command: s.Command, Hours: s.Hours, Folds: s.Folds,
+		Accelerator: s.Accelerator, Owner: owner, Slug: s.Slug, Layout: s.Layout,
+		ResumeFrom: s.ResumeFrom, Include: s.Include, Assemble: s.Assemble, Post: s.Post,
+		Pip: s.Pip, Wheels: s.Wheels, NoInternet: s.NoInternet, Public: s.Public,
+		AllowAnyDevice: s.AllowAny, AllowMissingInputs: s.AllowMissing, Retry: s.Retry, Out: s.Out,
+	}
+	if p.Accelerator == "" {
+		p.Accelerator = runnerpack.AcceleratorT4
+	}
+	for _, in := range []struct {
+		kind string
+		refs []string
+	}{{"competition", s.Competitions}, {"dataset", s.Datasets}, {"kernel", s.Kernels}, {"model", s.Models}} {
+		for _, ref := range in.refs {
+			ref, target, _ := strings.Cut(ref, "=")
+			p.Inputs = append(p.Inputs, runnerpack.Input{Kind: in.kind, Ref: ref, Target: target})
+		}
+	}
+	for _, j := range s.ExtraJobs {
+		p.ExtraJobs = append(p.ExtraJobs, runnerpack.Job{Name: j.Name, Command: j.Command})
+	}
+	if s.PruneAgainst == "" {
+		return p, nil
+	}
+	prune, err := pruneRule(s)
+	if err != nil {
+		return p, err
+	}
+	p.Baseline = prune
+	return p, nil
+}
+
+// pruneRule finds the reference curves and, without a margin of the person's,
+// takes the spread of the reference over its folds: what two equal ideas may
+// differ by on different data is no reason to stop one.
+func pruneRule(s BuildSpec) (*runnerpack.Prune, error) {
+	dir, ok := artifactFolder(s.Project, s.PruneAgainst)
+	if !ok {
+		return nil, &runnerpack.SpecError{Field: "prune-against", Reason: fmt.Sprintf("no folder artifacts/%s in the project and no folder of that path; collect the baseline first", s.PruneAgainst)}
+	}
+	p := &runnerpack.Prune{Reference: dir, Margin: s.PruneMargin, MinFrac: s.PruneMinFrac}
+	if p.Margin > 0 {
+		return p, nil
+	}
+	curves, err := runnerpack.ReadCurves(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the baseline's curves in %s: %w", dir, err)
+	}
+	p.Margin = curveSpread(curves)
+	if p.Margin == 0 {
+		return nil, &runnerpack.SpecError{Field: "prune-margin", Reason: "the baseline has fewer than two folds, so its spread is not known; give a margin in score units"}
+	}
+	return p, nil
+}
+
+// curveSpread is the standard deviation over folds of the best scores, in score
+// units; 0 with fewer than two folds.
+func curveSpread(curves []runnerpack.Curve) float64 {
+	var best []float64
+	for _, c := range curves {
+		if b, ok := bestOf(c); ok {
+			best = append(best, b)
+		}
+	}
+	if len(best) < 2 {
+		return 0
+	}
+	var mean, ss float64
+	for _, b := range best {
+		mean += b / float64(len(best))
+	}
+	for _, b := range best {
+		ss += (b - mean) * (b - mean)
+	}
+	return math.Sqrt(ss / float64(len(best)-1))
+}
+
+// bestOf is the best score of a curve.
+func bestOf(c runnerpack.Curve) (float64, bool) {
+	var best float64
+	ok := false
+	for _, p := range c.Points {
+		if math.IsNaN(p.Score) {
+			continue
+		}
+		if !ok || (p.Score > best) == c.Greater {
+			best, ok = p.Score, true
+		}
+	}
+	return best, ok
+}
+
+// artifactFolder is the folder meant by ref: under the project's artifacts, under
+// the project, or a path.
+func artifactFolder(project, ref string) (string, bool) {
+	for _, dir := range []string{filepath.Join(project, "artifacts", ref), filepath.Join(project, ref), ref} {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+			if abs, err := filepath.Abs(dir); err == nil {
+				return abs, true
+			}
+		}
+	}
+	return "", false
+}
+
+// shownBaseline is the folder whose curves are shown beside the run: the one
+// asked for, else what the run is pruned against, else artifacts/baseline.
+func shownBaseline(s BuildSpec) string {
+	for _, ref := range []string{s.Baseline, s.PruneAgainst, "baseline"} {
+		if ref == "" {
+			continue
+		}
+		if dir, ok := artifactFolder(s.Project, ref); ok && filepath.Base(dir) != "" {
+			if ref == "baseline" && dir != filepath.Join(s.Project, "artifacts", "baseline") {
+				continue
+			}
+			return dir
+		}
+	}
+	return ""
+}
+
+func buildResult(b *runnerpack.Build, s runnerpack.Spec) BuildResult {
+	r := BuildResult{
+		Kernel: b.Kernel, Dir: b.Dir, Script: b.Script, ScriptBytes: b.ScriptBytes, Folds: b.Folds,
+		Warnings: append([]string{}, b.Warnings...), BuildID: b.BuildID, Accelerator: s.Accelerator, CapHours: s.Hours,
+		Parts: []SizePart{}, Jobs: []string{},
+	}
+	for _, p := range b.Parts {
+		r.Parts = append(r.Parts, SizePart(p))
+	}
+	for _, j := range b.Jobs {
+		r.Jobs = append(r.Jobs, j.Name)
+	}
+	return r
+}
+
+// readNotes reads the notes beside a packed kernel; none is no error.
+func readNotes(dir string) (buildNotes, error) {
+	var n buildNotes
+	raw, err := os.ReadFile(filepath.Join(dir, notesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	if err != nil {
+		return n, err
+	}
+	return n, json.Unmarshal(raw, &n)
+}

@@ -1,0 +1,194 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandglass/app/runlog"
+	"sandglass/kaggle"
+	"sandglass/planner"
+)
+
+// holdWindow is how far back a run may lie and still count in the quota: the
+// longest reading age that is not re-based anyway.
+const holdWindow = 8 * 24 * time.Hour
+
+// Quota gives this week's hours. With live it asks Kaggle; when that fails the
+// last reading is given with Live false and Why saying so, and an error only
+// when there has never been a reading.
+func (a *App) Quota(ctx context.Context, live bool) (QuotaView, error) {
+	acc, err := a.Account(ctx)
+	if err != nil {
+		return QuotaView{}, err
+	}
+	why := "not asked again"
+	var asked error
+	if live {
+		if asked = a.readQuota(ctx, acc); asked != nil {
+			why = asked.Error()
+		}
+	}
+	v, err := a.cachedQuota(ctx, acc)
+	if err != nil {
+		return v, err
+	}
+	if v.FetchedAt.IsZero() && asked != nil {
+		return v, asked
+	}
+	v.Live = live && asked == nil
+	if !v.Live {
+		v.Why = why
+	}
+	return v, nil
+}
+
+// readQuota asks Kaggle once and keeps the answer. An answer that cannot be read
+// is logged raw and the last good one stays.
+func (a *App) readQuota(ctx context.Context, acc Account) error {
+	c, err := a.client(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := c.Quota(ctx)
+	if err != nil {
+		if errors.Is(err, kaggle.ErrMalformed) {
+			a.log.Warn("quota answer not understood, the last good one is kept", "op", "quota", "raw", q.Raw)
+		}
+		return fmt.Errorf("read the quota: %w", err)
+	}
+	r := runlog.QuotaReading{At: a.now(), RefreshAt: q.RefreshAt, GPU: poolReading(q.GPU), TPU: poolReading(q.TPU)}
+	if err := a.store.AddQuota(ctx, acc.ID, r); err != nil {
+		return fmt.Errorf("keep the quota: %w", err)
+	}
+	a.hub.emit(Event{Kind: EventQuota})
+	return nil
+}
+
+func poolReading(p *kaggle.PoolQuota) *runlog.PoolReading {
+	if p == nil {
+		return nil
+	}
+	return &runlog.PoolReading{Used: p.Used, Reserved: p.Reserved, Total: p.Total}
+}
+
+// cachedQuota is the last reading brought up to now: what our own runs hold is
+// taken off, and a reading from before the reset is re-based.
+func (a *App) cachedQuota(ctx context.Context, acc Account) (QuotaView, error) {
+	r, err := a.store.LastQuota(ctx, acc.ID)
+	if errors.Is(err, runlog.ErrNotFound) {
+		return QuotaView{Why: "never read"}, nil
+	}
+	if err != nil {
+		return QuotaView{}, fmt.Errorf("read the quota kept on this computer: %w", err)
+	}
+	holds, err := a.holds(ctx, acc, r.At, 0)
+	if err != nil {
+		return QuotaView{}, err
+	}
+	v := QuotaView{FetchedAt: r.At, RefreshAt: r.RefreshAt}
+	for _, p := range []struct {
+		pool planner.Pool
+		from *runlog.PoolReading
+		to   *PoolView
+	}{{PoolGPU, r.GPU, &v.GPU}, {PoolTPU, r.TPU, &v.TPU}} {
+		b := a.balance(acc, p.pool, r, p.from, holds)
+		if b == nil {
+			continue
+		}
+		*p.to = PoolView{Known: true, Used: b.Used.Hours(), Reserved: b.Reserved.Hours(), Held: b.Held.Hours(),
+			Total: b.Total.Hours(), Left: b.Left.Hours()}
+		for _, h := range holds {
+			if h.Pool == p.pool && h.Phase != planner.HoldEnded {
+				p.to.Holders = append(p.to.Holders, h.Label)
+			}
+		}
+		v.Rebased = v.Rebased || b.Rebased
+		v.RefreshAt = b.RefreshAt
+	}
+	return v, nil
+}
+
+// balance reckons one pool; nil when Kaggle did not report it.
+func (a *App) balance(acc Account, pool planner.Pool, r runlog.QuotaReading, p *runlog.PoolReading, holds []planner.Hold) *planner.Balance {
+	if p == nil {
+		return nil
+	}
+	now := a.now()
+	var mine []planner.Hold
+	for _, h := range holds {
+		if h.Pool != pool {
+			continue
+		}
+		h.StartedAt, h.EndedAt = quotaTime(acc, h.StartedAt, now), quotaTime(acc, h.EndedAt, now)
+		mine = append(mine, h)
+	}
+	b := planner.BalanceOf(planner.Reading{Pool: pool, Used: p.Used, Reserved: p.Reserved, Total: p.Total,
+		FetchedAt: quotaTime(acc, r.At, now), RefreshAt: r.RefreshAt}, mine, now)
+	return &b
+}
+
+// poolBalance is the balance of one pool from the last reading, without the run
+// except; nil when nothing is known of it.
+func (a *App) poolBalance(ctx context.Context, acc Account, pool planner.Pool, except int64) (*planner.Balance, error) {
+	r, err := a.store.LastQuota(ctx, acc.ID)
+	if errors.Is(err, runlog.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	holds, err := a.holds(ctx, acc, r.At, except)
+	if err != nil {
+		return nil, err
+	}
+	switch pool {
+	case PoolGPU:
+		return a.balance(acc, pool, r, r.GPU, holds), nil
+	case PoolTPU:
+		return a.balance(acc, pool, r, r.TPU, holds), nil
+	}
+	return nil, nil
+}
+
+// quotaTime moves a past time to where it lies on the account's own clock: a
+// sandbox whose clock runs faster charges an hour of quota for less than an hour
+// of the wall's.
+func quotaTime(acc Account, t, now time.Time) time.Time {
+	if t.IsZero() || acc.Speed <= 0 || acc.Speed == 1 {
+		return t
+	}
+	return now.Add(-time.Duration(float64(now.Sub(t)) * acc.Speed))
+}
+
+// holds lists our runs that hold hours, or held some after the reading at since.
+// The run except is left out (a push does not compete with itself).
+func (a *App) holds(ctx context.Context, acc Account, since time.Time, except int64) ([]planner.Hold, error) {
+	runs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, Since: a.now().Add(-holdWindow)})
+	if err != nil {
+		return nil, fmt.Errorf("read the runs that hold quota: %w", err)
+	}
+	var out []planner.Hold
+	for _, r := range runs {
+		if r.ID == except || r.Origin == originRecorded {
+			continue
+		}
+		h := planner.Hold{Run: r.ID, Pool: planner.PoolOf(r.Accelerator), Cap: r.Cap, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Label: r.Name}
+		switch r.State {
+		case StatePushing, StateUnclear:
+			h.Phase = planner.HoldPushing
+		case StateWaiting, StateQueued:
+			h.Phase = planner.HoldQueued
+		case StateRunning, StateStopping:
+			h.Phase = planner.HoldRunning
+		default:
+			if r.StartedAt.IsZero() || !r.EndedAt.After(since) {
+				continue
+			}
+			h.Phase = planner.HoldEnded
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
