@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"sandglass/app"
+)
+
+// Rules of the output: one result on standard output, as text or as one JSON document; everything else on standard error.
+// A failure is "error: " with one sentence, then "hint: " with the next step. Hours have one decimal and their unit.
+
+// failure is an error under --json.
+type failure struct {
+	Error  string      `json:"error"`
+	Hint   string      `json:"hint"`
+	Exit   int         `json:"exit"`
+	Guards []app.Guard `json:"guards,omitempty"`
+}
+
+// finish says what went wrong and gives the exit code.
+func (p *program) finish(ctx context.Context, err error) int {
+	var (
+		code  exitError
+		usage *usageError
+		stop  *stoppedError
+		guard *app.GuardError
+		f     failure
+	)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		f = failure{Error: usage.Text, Hint: usage.Hint, Exit: exitUsage}
+	case errors.As(err, &stop):
+		f = failure{Error: stop.Text, Hint: stop.Hint, Exit: exitFailed}
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		f = failure{Error: "stopped before it was done; what was under way is as it was", Exit: exitFailed}
+	default:
+		e := app.Explain(err)
+		f = failure{Error: e.Sentence, Hint: e.Action, Exit: e.Exit}
+		if f.Error == "" {
+			f.Error = e.Title
+		}
+		if f.Exit == exitDone {
+			f.Exit = exitFailed
+		}
+		if errors.As(err, &guard) {
+			f.Guards = guard.Guards
+		}
+		if p.verbose && e.Details != "" {
+			fmt.Fprintln(p.stderr, "details:", e.Details)
+		}
+	}
+	fmt.Fprintln(p.stderr, "error:", oneLine(f.Error))
+	if f.Hint != "" {
+		fmt.Fprintln(p.stderr, "hint:", oneLine(f.Hint))
+	}
+	if p.json {
+		_ = p.writeJSON(f)
+	}
+	return f.Exit
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// result prints v as JSON, or calls text.
+func (p *program) result(v any, text func(w io.Writer)) error {
+	p.progress.clear()
+	if p.json {
+		return p.writeJSON(v)
+	}
+	text(p.stdout)
+	return nil
+}
+
+func (p *program) writeJSON(v any) error {
+	enc := json.NewEncoder(p.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// progress is the line that says what is under way. On a terminal it rewrites itself; elsewhere each new stage is a line.
+type progress struct {
+	w     io.Writer
+	tty   bool
+	last  string
+	drawn bool
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
+
+// report takes a step of long work.
+func (g *progress) report(x app.Progress) {
+	line := x.Stage
+	if x.Item != "" {
+		line += " " + x.Item
+	}
+	if !g.tty {
+		g.line(line)
+		return
+	}
+	switch {
+	case x.Total > 0 && x.Total < 1<<16:
+		line += fmt.Sprintf(" (%d of %d)", x.Done, x.Total)
+	case x.Total > 0:
+		line += fmt.Sprintf(" (%s of %s)", size(x.Done), size(x.Total))
+	case x.Done > 0:
+		line += " (" + size(x.Done) + ")"
+	}
+	g.show(line)
+}
+
+// line says something that stays.
+func (g *progress) line(s string) {
+	if s == g.last {
+		return
+	}
+	g.clear()
+	g.last = s
+	fmt.Fprintln(g.w, s)
+}
+
+// show says something that the next step replaces; on a terminal only.
+func (g *progress) show(s string) {
+	if !g.tty || s == g.last {
+		return
+	}
+	g.last, g.drawn = s, true
+	fmt.Fprint(g.w, "\r\x1b[K"+s)
+}
+
+func (g *progress) clear() {
+	if g.drawn {
+		fmt.Fprint(g.w, "\r\x1b[K")
+		g.drawn = false
+	}
+}
+
+func isTerminal(x any) bool {
+	f, ok := x.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func hours(h float64) string { return fmt.Sprintf("%.1f h", h) }
+
+func size(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// span writes a duration in the two units that suit it: "2 d 3 h", "3 h 20 min", "12 min", "40 s".
+func span(d time.Duration) string {
+	d = max(d, 0)
+	day, h, m := int(d.Hours())/24, int(d.Hours())%24, int(d.Minutes())%60
+	switch {
+	case day > 0:
+		return fmt.Sprintf("%d d %d h", day, h)
+	case h > 0:
+		return fmt.Sprintf("%d h %d min", h, m)
+	case m > 0:
+		return fmt.Sprintf("%d min", m)
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// moment writes a time in the person's zone and in UTC.
+func moment(t time.Time) string {
+	return t.Local().Format("Mon 2 Jan 15:04 MST") + " (" + t.UTC().Format("15:04") + " UTC)"
+}

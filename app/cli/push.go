@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/app"
+)
+
+const pushLong = `Pushes a kernel folder: one that build wrote, or any folder with a kernel-metadata.json, script or notebook. First it checks
+the free sessions, the quota left, the inputs, the machine and the size, says what the run may cost, and asks; outside a
+terminal it needs --yes. What Kaggle answered is believed only as far as it goes: a push whose outcome is not known is looked
+up, never repeated.
+
+Exit code 3 says that a guard refused; the hint names the flag that goes on all the same. With --queue a push that finds no
+free session waits here and goes out by itself, under the agreement given now, while the window is open or "sandglass wait"
+runs.
+
+JSON: run, kernel, version, url, cap_h, state, accelerator, pool, warnings. With --dry-run: kernel, dir, accelerator, pool,
+cap_h, left_after_h, cost, guards [{code, reason, override}], warnings, quota.`
+
+func (p *program) pushCmd() *cobra.Command {
+	var opt app.PushOptions
+	var yes, dry bool
+	cmd := &cobra.Command{
+		Use: "push DIR", Short: "Push a kernel folder, after checks and one question", Long: pushLong,
+		Example: "  sandglass push .sandglass/build/idea-train\n  sandglass push my-notebook --hours 3 --accelerator NvidiaTeslaT4 --yes --json",
+		Args:    args(1, 1, "the kernel's folder"),
+		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
+			return p.push(ctx, a, args[0], opt, yes, dry)
+		}),
+	}
+	f := cmd.Flags()
+	f.Float64Var(&opt.Hours, "hours", 0, "cap of the session in hours (default: the build's, else the session limit)")
+	f.StringVar(&opt.Accelerator, "accelerator", "", "machine to ask for instead of the folder's")
+	f.BoolVar(&opt.Force, "force", false, "go on although a guard speaks against it")
+	f.BoolVar(&opt.QueueIfFull, "queue", false, "no free session: wait here and push by itself when one frees")
+	f.BoolVar(&opt.NoRun, "no-run", false, "save the kernel at Kaggle without running it")
+	f.BoolVar(&yes, "yes", false, "agree to the cost without being asked")
+	f.BoolVar(&dry, "dry-run", false, "say what would happen and send nothing")
+	return cmd
+}
+
+func (p *program) push(ctx context.Context, a core, dir string, opt app.PushOptions, yes, dry bool) error {
+	p.progress.show("checking quota, sessions and inputs")
+	plan, err := a.PlanPush(ctx, dir, opt)
+	if err != nil {
+		return stopped(ctx, err, "stopped; nothing was sent", "")
+	}
+	if dry {
+		return p.result(planOf(plan), func(w io.Writer) { planText(w, plan) })
+	}
+	for _, w := range plan.Warnings {
+		p.progress.line("warning: " + w)
+	}
+	consent := app.Consent{By: "--yes"}
+	if !yes {
+		if !p.ask {
+			return &usageError{Text: "a push spends quota and there is no terminal to ask on; nothing was sent", Hint: "agree with --yes, or look first with --dry-run"}
+		}
+		planText(p.stderr, plan)
+		if ok, err := p.confirm(fmt.Sprintf("Push %s, %s?", plan.Kernel, plan.CostText)); err != nil || !ok {
+			return declined(err, "nothing was sent")
+		}
+		consent.By = "terminal"
+	}
+	p.progress.show("pushing " + plan.Kernel)
+	row, err := a.Push(ctx, plan, consent)
+	if err != nil {
+		return stopped(ctx, err, "stopped; if the push was under way its outcome is looked up", "see: sandglass status "+plan.Kernel)
+	}
+	out := pushJSON{Run: row.ID, Kernel: row.Kernel, Version: row.Version, URL: row.URL, CapHours: row.CapHours, State: row.State,
+		Accelerator: row.Accelerator, Pool: row.Pool, Warnings: list(plan.Warnings)}
+	return p.result(out, func(w io.Writer) { pushText(w, row, plan) })
+}
+
+func planText(w io.Writer, plan app.PushPlan) {
+	fmt.Fprintf(w, "%s on %s, cap %s: %s\n", plan.Kernel, plan.Accelerator, hours(plan.CapHours), plan.CostText)
+	if v, ok := poolView(plan.Quota, plan.Pool); ok && v.Known {
+		fmt.Fprintf(w, "%s left of %s now, %s if the run uses its whole cap\n", hours(v.Left), hours(v.Total), hours(plan.LeftAfter))
+	}
+	for _, g := range plan.Guards {
+		fmt.Fprintf(w, "against it: %s", g.Reason)
+		if g.Override != "" {
+			fmt.Fprintf(w, " (%s goes on all the same)", g.Override)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func poolView(q app.QuotaView, pool string) (app.PoolView, bool) {
+	switch pool {
+	case app.PoolGPU:
+		return q.GPU, true
+	case app.PoolTPU:
+		return q.TPU, true
+	}
+	return app.PoolView{}, false
+}
+
+func pushText(w io.Writer, r app.RunRow, plan app.PushPlan) {
+	switch r.State {
+	case app.StateWaiting:
+		fmt.Fprintf(w, "%s waits here for a free session, %s; it goes out by itself while the window is open or this runs:\n  sandglass wait %s\n", r.Kernel, plan.CostText, r.Kernel)
+	case app.StateNoRun:
+		fmt.Fprintf(w, "saved %s as version %d; it does not run\n%s\n", r.Kernel, r.Version, r.URL)
+	default:
+		fmt.Fprintf(w, "pushed %s version %d, %s\n%s\nnext: sandglass wait %s --collect\n", r.Kernel, r.Version, plan.CostText, r.URL, r.Kernel)
+	}
+}
