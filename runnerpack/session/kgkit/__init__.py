@@ -1,0 +1,1 @@
+"""Lets scripts written for kgkit run here unchanged. The code is in the package sandglass."""

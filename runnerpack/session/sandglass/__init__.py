@@ -1,0 +1,7 @@
+"""What a training script can use inside a Sandglass session, and on a laptop as well.
+
+sandglass.budget   TrainBudget for loops of epochs, Deadline for every other loop
+sandglass.atomic   writing files so that a kill leaves the old content or the new one
+
+Standard library only; nothing is imported from a training framework until a callback of that framework is asked for.
+"""
