@@ -228,7 +228,7 @@ func (a *App) revokeOwn(ctx context.Context, row runlog.Account) {
 	if err != nil {
 		return
 	}
-	c, err := a.newClient(row.Endpoint, nil)
+	c, err := a.clientFor(ctx, fromRow(row))
 	if err == nil {
 		err = c.Revoke(ctx, kaggle.Secret(refresh), "signed out of Sandglass")
 	}
