@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"archive/zip"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -21,11 +20,6 @@ type blob struct {
 	Name     string
 	Size     int64
 	Modified time.Time
-}
-
-func decodeKind(s string) (string, error) {
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	return string(b), err
 }
 
 func (s *Sandbox) blobPath(token string) string { return filepath.Join(s.home, "blobs", token) }

@@ -77,6 +77,9 @@ func (s *Sandbox) downloadDataFile(c *call, req *kaggle.DownloadDataFileRequest)
 	if err := hasFile(k.Dir, req.FileName); err != nil {
 		return nil, err
 	}
+	if req.FileName == "" {
+		return redirect(s.zipURL(c.base, "competition:"+k.Slug, k.Slug)), nil
+	}
 	return redirect(s.dataURL(c.base, "competition:"+k.Slug, req.FileName)), nil
 }
 

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -234,7 +233,11 @@ func (s *Sandbox) downloadDataset(c *call, req *kaggle.DownloadDatasetRequest) (
 	if err := hasFile(v.Dir, req.FileName); err != nil {
 		return nil, err
 	}
-	return redirect(s.dataURL(c.base, "dataset:"+d.ref()+":"+strconv.Itoa(v.Number), req.FileName)), nil
+	what := "dataset:" + d.ref() + ":" + strconv.Itoa(v.Number)
+	if req.FileName == "" {
+		return redirect(s.zipURL(c.base, what, d.Slug)), nil
+	}
+	return redirect(s.dataURL(c.base, what, req.FileName)), nil
 }
 
 // hasFile is nil for a name that is there, and for "" (everything).
@@ -247,37 +250,6 @@ func hasFile(dir, name string) error {
 		return nil
 	}
 	return refuse(404, "There is no file %q", name)
-}
-
-// serveData answers a signed URL of a dataset or competition.
-func (s *Sandbox) serveData(w http.ResponseWriter, r *http.Request) {
-	what, err := decodeKind(r.PathValue("kind"))
-	name := r.PathValue("name")
-	if err != nil || !s.stampGood(r.PathValue("sig"), "data", what, name) {
-		expired(w)
-		return
-	}
-	dir := ""
-	s.mu.Lock()
-	kind, rest, _ := strings.Cut(what, ":")
-	switch kind {
-	case "dataset":
-		ref, n, _ := strings.Cut(rest, ":")
-		number, _ := strconv.Atoi(n)
-		if d := s.st.Datasets[ref]; d != nil && d.version(number) != nil {
-			dir = d.version(number).Dir
-		}
-	case "competition":
-		if c := s.st.Competitions[rest]; c != nil {
-			dir = c.Dir
-		}
-	}
-	s.mu.Unlock()
-	if dir == "" {
-		http.NotFound(w, r)
-		return
-	}
-	s.serveFrom(w, r, dir, name, slugify(what))
 }
 
 // uploadDir is a folder of a new dataset: uploads by token, and folders in it.

@@ -195,7 +195,7 @@ func faultMethod(urlPath string) string {
 		return ""
 	case strings.Contains(urlPath, "/kernels/logs/stream/"), strings.HasSuffix(urlPath, "/GetKernelSessionLogsStream"):
 		return methodLogs
-	case strings.HasPrefix(urlPath, "/kf/"), strings.HasPrefix(urlPath, "/data/"), strings.HasPrefix(urlPath, "/upload/"):
+	case strings.HasPrefix(urlPath, "/kf/"), strings.HasPrefix(urlPath, "/data/"), strings.HasPrefix(urlPath, "/zip/"), strings.HasPrefix(urlPath, "/upload/"):
 		return methodFiles
 	}
 	return path.Base(urlPath)

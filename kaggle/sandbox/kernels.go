@@ -183,7 +183,7 @@ func (s *Sandbox) downloadOutput(c *call, req *kaggle.DownloadOutputRequest) (an
 		return nil, refuse(404, "This run has no output yet")
 	}
 	if req.FilePath == "" {
-		return redirect(s.outputURL(c.base, x.ID, "")), nil
+		return redirect(s.zipURL(c.base, "session:"+strconv.FormatInt(x.ID, 10), "output")), nil
 	}
 	for _, f := range files {
 		if f.name == req.FilePath {
@@ -204,7 +204,7 @@ func (s *Sandbox) downloadOutputZip(c *call, req *kaggle.DownloadOutputZipReques
 	if !x.terminal() {
 		return nil, refuse(404, "This run has no output yet")
 	}
-	return redirect(s.outputURL(c.base, x.ID, "")), nil
+	return redirect(s.zipURL(c.base, "session:"+strconv.FormatInt(x.ID, 10), "output")), nil
 }
 
 func (s *Sandbox) getKernel(c *call, req *kaggle.GetKernelRequest) (any, error) {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,15 +53,28 @@ func escapePath(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// outputURL is a URL for one output file, or for all of them as a zip when name is "".
+// outputURL is a URL for one output file.
 func (s *Sandbox) outputURL(base string, session int64, name string) string {
 	id := strconv.FormatInt(session, 10)
 	return base + "/kf/" + id + "/" + s.stamp("kf", id, name) + "/" + escapePath(name)
 }
 
-// dataURL is a URL for one file of a dataset or competition ("dataset:owner/slug:3", "competition:slug"), or for all.
+// dataURL is a URL for one file of "dataset:owner/slug:3" or "competition:slug".
 func (s *Sandbox) dataURL(base, what, name string) string {
-	return base + "/data/" + base64.RawURLEncoding.EncodeToString([]byte(what)) + "/" + s.stamp("data", what, name) + "/" + escapePath(name)
+	return base + "/data/" + encodeKind(what) + "/" + s.stamp("data", what, name) + "/" + escapePath(name)
+}
+
+// zipURL is a URL for all files of one of those, or of "session:4711". The official tool takes the extension of the
+// file it writes from the URL, so the path ends like a file's.
+func (s *Sandbox) zipURL(base, what, name string) string {
+	return base + "/zip/" + encodeKind(what) + "/" + s.stamp("zip", what) + "/" + url.PathEscape(name) + ".zip"
+}
+
+func encodeKind(what string) string { return base64.RawURLEncoding.EncodeToString([]byte(what)) }
+
+func decodeKind(s string) (string, error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	return string(b), err
 }
 
 // expired is what a storage host answers for a URL that is not, or no longer, signed.
@@ -76,44 +90,78 @@ func (s *Sandbox) serveOutput(w http.ResponseWriter, r *http.Request) {
 		expired(w)
 		return
 	}
-	session, _ := strconv.ParseInt(id, 10, 64)
-	s.mu.Lock()
-	x := s.st.Sessions[session]
-	s.mu.Unlock()
-	if x == nil {
-		http.NotFound(w, r)
-		return
-	}
-	s.serveFrom(w, r, s.workingDir(session), name, "kernel-"+id)
+	serveFrom(w, r, s.dirOf("session:"+id), name)
 }
 
-// serveFrom answers with one file below dir, or with all of them as a zip when name is "".
-func (s *Sandbox) serveFrom(w http.ResponseWriter, r *http.Request, dir, name, zipKey string) {
+// serveData answers a signed URL of a dataset's or competition's file.
+func (s *Sandbox) serveData(w http.ResponseWriter, r *http.Request) {
+	what, err := decodeKind(r.PathValue("kind"))
+	name := r.PathValue("name")
+	if err != nil || !s.stampGood(r.PathValue("sig"), "data", what, name) {
+		expired(w)
+		return
+	}
+	serveFrom(w, r, s.dirOf(what), name)
+}
+
+// serveZip answers a signed URL of everything in one archive.
+func (s *Sandbox) serveZip(w http.ResponseWriter, r *http.Request) {
+	what, err := decodeKind(r.PathValue("kind"))
+	if err != nil || !s.stampGood(r.PathValue("sig"), "zip", what) {
+		expired(w)
+		return
+	}
+	dir := s.dirOf(what)
 	files, err := listFiles(dir)
-	if err != nil {
+	if dir == "" || err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	if name == "" {
-		file, err := s.zipped(files, zipKey)
-		if err != nil {
-			s.answer(w, r, nil, fmt.Errorf("make the archive: %w", err))
-			return
-		}
-		w.Header().Set("Content-Type", "application/zip")
-		serveFile(w, r, file)
+	file, err := s.zipped(files, slugify(what))
+	if err != nil {
+		s.answer(w, r, nil, fmt.Errorf("make the archive (is the disk of %s full?): %w", s.home, err))
 		return
 	}
-	for _, f := range files {
-		if f.name == name {
-			if w.Header().Get("Content-Type") == "" && path.Ext(name) == "" {
-				w.Header().Set("Content-Type", "application/octet-stream")
-			}
-			serveFile(w, r, f.path)
-			return
+	w.Header().Set("Content-Type", "application/zip")
+	serveFile(w, r, file)
+}
+
+// dirOf is the folder behind a URL; "" when that is gone.
+func (s *Sandbox) dirOf(what string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kind, rest, _ := strings.Cut(what, ":")
+	switch kind {
+	case "session":
+		if id, err := strconv.ParseInt(rest, 10, 64); err == nil && s.st.Sessions[id] != nil {
+			return s.workingDir(id)
+		}
+	case "dataset":
+		ref, n, _ := strings.Cut(rest, ":")
+		number, _ := strconv.Atoi(n)
+		if d := s.st.Datasets[ref]; d != nil && d.version(number) != nil {
+			return d.version(number).Dir
+		}
+	case "competition":
+		if c := s.st.Competitions[rest]; c != nil {
+			return c.Dir
 		}
 	}
-	http.NotFound(w, r)
+	return ""
+}
+
+// serveFrom answers with one file below dir. Only what a listing shows can be had.
+func serveFrom(w http.ResponseWriter, r *http.Request, dir, name string) {
+	files, err := listFiles(dir)
+	i := slices.IndexFunc(files, func(f fileInfo) bool { return f.name == name })
+	if dir == "" || err != nil || i < 0 {
+		http.NotFound(w, r)
+		return
+	}
+	if path.Ext(name) == "" {
+		w.Header().Set("Content-Type", "application/octet-stream")
+	}
+	serveFile(w, r, files[i].path)
 }
 
 // hashLimit is up to what size a file's MD5 is sent along, as storage hosts do; reading more twice is not worth it.
