@@ -1,0 +1,320 @@
+package desktop
+
+import (
+	"context"
+	"fmt"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/storage"
+	"fyne.io/fyne/v2/widget"
+
+	"sandglass/app"
+	"sandglass/widgets"
+)
+
+// shapes are the accelerators the form offers, in its order.
+var shapes = []struct{ label, shape, mark string }{
+	{"GPU · T4 ×2", "NvidiaTeslaT4", "new.gpu"},
+	{"TPU · v5e-8", "TpuV5E8", "new.tpu"},
+	{"CPU", "none", "new.cpu"},
+}
+
+// newPage is the New run form: what to run, on what, for how long, and a button that names what it costs. What was typed stays
+// until the run is pushed, whatever page is looked at in between.
+type newPage struct {
+	h    host
+	root *fyne.Container
+
+	project, name, command *entry
+	datasets, kernels      *entry
+	competition            *entry
+	hours, folds, baseline *entry
+	internet               *widget.Check
+	shape                  *widgets.FilterChips
+	hints                  map[field]*widgets.Text
+
+	build  *widgets.Button
+	busy   *work
+	side   *fyne.Container
+	cancel context.CancelFunc
+	filled bool
+	plan   *app.PushPlan
+}
+
+func newNewPage(h host) *newPage {
+	p := &newPage{h: h, hints: map[field]*widgets.Text{}}
+	field := func(mark, placeholder string) *entry {
+		e := newEntry(h, placeholder)
+		e.OnChanged = func(string) { p.stale() }
+		h.Mark(mark, e)
+		return e
+	}
+	p.project = field("new.project", lang.L("/home/me/leaf-disease"))
+	p.project.OnSubmitted = func(string) { p.suggest() }
+	p.name = field("new.name", "cnx384")
+	p.command = field("new.command", "python src/train.py --name cnx384 --folds {fold}")
+	p.datasets = field("new.datasets", lang.L("owner/dataset, owner/other=data/other"))
+	p.kernels = field("new.kernels", lang.L("owner/kernel whose output is needed"))
+	p.competition = field("new.competition", lang.L("competition slug"))
+	p.hours = field("new.hours", "2")
+	p.folds = field("new.folds", lang.L("all of data/folds.csv"))
+	p.baseline = field("new.baseline", lang.L("none"))
+	p.internet = widget.NewCheck(lang.L("Internet during the run"), func(bool) { p.stale() })
+	p.internet.SetChecked(true)
+	var chips []widgets.Chip
+	for _, sh := range shapes {
+		chips = append(chips, widgets.Chip{Key: sh.shape, Text: sh.label})
+	}
+	p.shape = widgets.NewFilterChips(chips...)
+	p.shape.OnSelected = func(string) { p.stale() }
+	for _, sh := range shapes {
+		h.Mark(sh.mark, p.shape.Chip(sh.shape))
+	}
+
+	browse := widgets.NewButton(lang.L("Browse…"), nil, p.browse)
+	h.Mark("new.browse", browse)
+	p.build = widgets.NewPrimary(lang.L("Build and check"), nil, p.check)
+	h.Mark("new.build", p.build)
+	p.busy = newWork(h)
+
+	what := widgets.NewCard(lang.L("What to run"), nil, container.NewVBox(
+		p.row(lang.L("Project folder"), fieldProject, container.NewBorder(nil, nil, nil, browse, p.project)),
+		p.row(lang.L("Name"), fieldName, p.name),
+		p.row(lang.L("Command"), fieldCommand, p.command),
+		p.row(lang.L("Folds"), fieldFolds, p.folds),
+		p.row(lang.L("Baseline"), fieldBaseline, p.baseline),
+	))
+	where := widgets.NewCard(lang.L("Where and how long"), nil, container.NewVBox(
+		p.row(lang.L("Accelerator"), "", p.shape),
+		p.row(lang.L("Hours, at most"), fieldHours, container.New(fixedWidth(96), p.hours)),
+	))
+	inputs := widgets.NewCard(lang.L("Inputs"), nil, container.NewVBox(
+		p.row(lang.L("Datasets"), fieldInputs, p.datasets),
+		p.row(lang.L("Competition"), "", p.competition),
+		p.row(lang.L("Outputs of kernels"), "", p.kernels),
+		p.row("", "", p.internet),
+	))
+	form := widgets.VBox(widgets.Gap12, what, where, inputs, container.NewHBox(p.build, p.busy.box))
+	p.side = container.NewStack()
+	p.clearTicket()
+	p.root = pageFrame(widgets.NewPageHeader(lang.L("New run")),
+		container.NewBorder(nil, nil, nil, container.New(fixedWidth(300), p.side), container.NewVScroll(widgets.Pad(0, widgets.Gap16, 0, 0, form))))
+	return p
+}
+
+// row is a label, a control, and under it the place for what is wrong with it.
+func (p *newPage) row(label string, f field, control fyne.CanvasObject) fyne.CanvasObject {
+	l := container.New(fixedWidth(130), container.NewCenter(widgets.Body(label)))
+	line := container.NewBorder(nil, nil, l, nil, control)
+	if f == "" {
+		return line
+	}
+	hint := widgets.NewText("", widgets.ColorBad, widgets.SizeCaption, fyne.TextStyle{}).Wrapped()
+	hint.Hide()
+	p.hints[f] = hint
+	return container.NewVBox(line, container.NewBorder(nil, nil, container.New(fixedWidth(138)), nil, hint))
+}
+
+func (p *newPage) Object() fyne.CanvasObject { return p.root }
+
+func (p *newPage) Wants(app.Event) bool { return false }
+
+// Load fills the form once from the newest run of the account, so that a second run of a project is a name away.
+func (p *newPage) Load(ctx context.Context) func() {
+	if p.filled {
+		return nil
+	}
+	rows, err := p.h.Core().Runs(ctx, app.RunFilter{Limit: 20})
+	if err != nil {
+		return nil
+	}
+	for _, r := range rows {
+		if r.Origin == "push" && r.Project != "" {
+			if v, err := p.h.Core().Run(ctx, r.ID); err == nil {
+				return func() { p.fill(v) }
+			}
+		}
+	}
+	return func() { p.filled = true }
+}
+
+func (p *newPage) Shown() { p.h.Window().Canvas().Focus(p.project) }
+
+func (p *newPage) Hidden() {}
+
+// startFrom takes over an earlier run's words.
+func (p *newPage) startFrom(run int64) {
+	p.h.Background(func(ctx context.Context) {
+		v, err := p.h.Core().Run(ctx, run)
+		p.h.Do(func() {
+			if err != nil {
+				p.h.Fail(err)
+				return
+			}
+			p.filled = false
+			p.fill(v)
+		})
+	})
+}
+
+func (p *newPage) fill(v app.RunView) {
+	if p.filled || p.project.Text != "" && p.project.Text != v.Project {
+		return
+	}
+	p.filled = true
+	p.project.SetText(v.Project)
+	p.name.SetText(v.Name)
+	p.command.SetText(v.Command)
+	p.hours.SetText(fmt.Sprintf("%g", v.CapHours))
+	p.baseline.SetText(v.BaselineName)
+	if p.shape.Chip(v.Accelerator) != nil {
+		p.shape.Select(v.Accelerator)
+	}
+}
+
+func (p *newPage) form() newForm {
+	return newForm{Project: p.project.Text, Name: p.name.Text, Command: p.command.Text, Datasets: p.datasets.Text, Kernels: p.kernels.Text,
+		Competition: p.competition.Text, Shape: p.shape.Selected(), Hours: p.hours.Text, Folds: p.folds.Text, Baseline: p.baseline.Text,
+		Internet: p.internet.Checked}
+}
+
+// suggest fills the empty fields from what the folder holds.
+func (p *newPage) suggest() {
+	f := p.form().suggest()
+	for _, s := range []struct {
+		e    *entry
+		text string
+	}{{p.name, f.Name}, {p.command, f.Command}, {p.baseline, f.Baseline}} {
+		if s.e.Text != s.text {
+			s.e.SetText(s.text)
+		}
+	}
+}
+
+func (p *newPage) browse() {
+	d := dialog.NewFolderOpen(func(u fyne.ListableURI, err error) {
+		if err != nil {
+			p.h.Fail(err)
+			return
+		}
+		if u != nil {
+			p.project.SetText(u.Path())
+			p.suggest()
+		}
+	}, p.h.Window())
+	if u, err := storage.ListerForURI(storage.NewFileURI(p.project.Text)); err == nil && p.project.Text != "" {
+		d.SetLocation(u)
+	}
+	d.Resize(fyne.NewSize(820, 560))
+	d.Show()
+}
+
+// stale drops the ticket: it no longer says what the form says.
+func (p *newPage) stale() {
+	if p.plan != nil {
+		p.plan = nil
+		p.clearTicket()
+	}
+}
+
+func (p *newPage) clearTicket() {
+	p.side.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewCard(lang.L("This run"), nil,
+		wrapped(lang.L("Build and check packs the project and asks Kaggle what is left. Nothing is spent before you press the button that names the cost."))))}
+	p.side.Refresh()
+}
+
+// check builds the kernel folder and asks what a push would cost.
+func (p *newPage) check() {
+	p.suggest()
+	spec, problems := p.form().spec()
+	for f, hint := range p.hints {
+		hint.Set(problems[f])
+		setVisible(hint, problems[f] != "")
+	}
+	if len(problems) > 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	p.build.Disable()
+	p.busy.start(lang.L("Packing"), cancel)
+	p.h.Background(func(life context.Context) {
+		stop := context.AfterFunc(life, cancel)
+		defer stop()
+		built, err := p.h.Core().Build(ctx, spec, func(pr app.Progress) {
+			p.h.Do(func() { p.busy.step(progressText(pr), pr.Done, pr.Total) })
+		})
+		var plan app.PushPlan
+		if err == nil {
+			p.h.Do(func() { p.busy.step(lang.L("Asking what is left"), 0, 0) })
+			plan, err = p.h.Core().PlanPush(ctx, built.Dir, app.PushOptions{})
+		}
+		p.h.Do(func() {
+			cancel()
+			p.cancel = nil
+			p.busy.finish()
+			p.build.Enable()
+			if err != nil {
+				if ctx.Err() == nil || life.Err() == nil {
+					p.h.Fail(err)
+				}
+				return
+			}
+			p.plan = &plan
+			p.showTicket(newTicket(built, plan))
+		})
+	})
+}
+
+func (p *newPage) showTicket(t ticket) {
+	rows := container.NewVBox()
+	for _, l := range t.Lines {
+		rows.Add(widgets.NewStatRow(l.Label, l.Value))
+	}
+	for _, g := range t.Guards {
+		rows.Add(widgets.NewBanner(g.Reason, "", "", nil))
+	}
+	for _, w := range t.Warnings {
+		rows.Add(wrapped(w))
+	}
+	push := widgets.NewPrimary(t.Button, nil, func() { p.push(t) })
+	if !t.CanPush {
+		push.Disable()
+	}
+	p.h.Mark("new.push", push)
+	rows.Add(push)
+	rows.Add(widgets.Caption(lang.L("Held until it ends. Charged: what it really runs.")))
+	p.side.Objects = []fyne.CanvasObject{container.NewVScroll(widgets.NewCard(lang.L("This run"), nil, rows))}
+	p.side.Refresh()
+	p.h.Reload()
+}
+
+// push spends: it is only ever reached by pressing the button that names the cost.
+func (p *newPage) push(t ticket) {
+	if p.plan == nil {
+		return
+	}
+	plan := *p.plan
+	plan.Options.Force = len(t.Guards) > 0 && !t.Queue
+	plan.Options.QueueIfFull = t.Queue
+	p.plan = nil
+	p.build.Disable()
+	p.busy.start(lang.L("Pushing"), nil)
+	p.h.Background(func(ctx context.Context) {
+		run, err := p.h.Core().Push(ctx, plan, app.Consent{By: "button"})
+		p.h.Do(func() {
+			p.busy.finish()
+			p.build.Enable()
+			p.clearTicket()
+			if err != nil {
+				p.h.Fail(err)
+				return
+			}
+			p.h.Toast(fmt.Sprintf(lang.L("Pushed %s, version %d."), run.Name, run.Version))
+			p.h.OpenRun(run.ID)
+		})
+	})
+}

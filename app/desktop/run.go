@@ -1,0 +1,154 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"fyne.io/fyne/v2"
+	fyneapp "fyne.io/fyne/v2/app"
+
+	"sandglass/app"
+	"sandglass/widgets"
+)
+
+// Main opens the desktop and returns the exit status when the person has quit.
+func Main(version string, icon []byte) int {
+	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		fmt.Fprintln(os.Stderr, "error: there is no display to open a window on")
+		fmt.Fprintln(os.Stderr, "hint: everything works in a terminal too: sandglass --help")
+		return 2
+	}
+	log, closeLog := openLog()
+	defer closeLog()
+	a := fyneapp.NewWithID(appID)
+	res := fyne.NewStaticResource("Icon.png", icon)
+	a.SetIcon(res)
+	win := a.NewWindow("Sandglass")
+	win.SetMaster()
+	win.SetIcon(res)
+
+	core, err := app.Open(context.Background(), app.Options{Log: log, Version: version})
+	if err != nil {
+		return onlyError(a, win, err)
+	}
+	ctx := context.Background()
+	a.Settings().SetTheme(widgets.NewTheme(themeMode(core.Setting(ctx, settingTheme)), 1))
+	win.Resize(savedSize(core.Setting(ctx, settingSize)))
+	s := newShell(core, win, log, fyne.Do, os.Getenv("SANDGLASS_UI_STATE"))
+	s.quit = a.Quit
+	s.notify = newNotifier(a.SendNotification, s.raise, log)
+	if bus, _ := hasTrayHost(); bus || runtime.GOOS != "linux" {
+		s.tray = newTray(a, res, func() { s.raise(0) }, s.quit)
+	}
+	a.Lifecycle().SetOnEnteredForeground(func() {
+		inForeground.Store(true)
+		core.Nudge() // the laptop may have slept
+	})
+	a.Lifecycle().SetOnExitedForeground(func() { inForeground.Store(false) })
+	win.SetCloseIntercept(s.closeWindow)
+	a.Lifecycle().SetOnStarted(func() {
+		s.start()
+		s.spawn(func(ctx context.Context) {
+			if err := core.StartWatcher(ctx); err != nil && ctx.Err() == nil {
+				s.do(func() { s.Fail(err) })
+			}
+		})
+		if s.state.path != "" {
+			s.spawn(s.followState)
+		}
+	})
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		fyne.Do(a.Quit)
+	}()
+	win.Show()
+	a.Run()
+
+	size := win.Canvas().Size()
+	if size.Width >= 900 && size.Height >= 600 {
+		_ = core.SetSetting(ctx, settingSize, fmt.Sprintf("%.0fx%.0f", size.Width, size.Height)) // a lost size is no loss
+	}
+	s.stop()
+	if err := core.Close(); err != nil {
+		log.Warn("closing", "err", err)
+	}
+	return 0
+}
+
+// followState keeps the state file fresh for a driving script: a control can move without an event.
+func (s *shell) followState(ctx context.Context) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.do(s.writeState)
+		}
+	}
+}
+
+// onlyError is the window of a Sandglass that cannot open its own folder: it says why and what to do.
+func onlyError(a fyne.App, win fyne.Window, err error) int {
+	ex := app.Explain(err)
+	fmt.Fprintln(os.Stderr, "error:", ex.Sentence)
+	if ex.Action != "" {
+		fmt.Fprintln(os.Stderr, "hint:", ex.Action)
+	}
+	a.Settings().SetTheme(widgets.NewTheme(widgets.ModeSystem, 1))
+	quit := widgets.NewPrimary("Quit", nil, a.Quit)
+	win.SetContent(centred(widgets.AtLeast(520, 0, widgets.NewCard(ex.Title, nil, widgets.VBox(widgets.Gap12,
+		widgets.Body(ex.Sentence).Wrapped(), widgets.Muted(ex.Action).Wrapped(), quit)))))
+	win.Resize(fyne.NewSize(900, 600))
+	win.ShowAndRun()
+	if ex.Exit == 0 {
+		return 1
+	}
+	return ex.Exit
+}
+
+// savedSize reads the window's last size; the first time it is 1180 x 760.
+func savedSize(text string) fyne.Size {
+	var w, h float32
+	if n, _ := fmt.Sscanf(text, "%fx%f", &w, &h); n == 2 && w >= 900 && h >= 600 && w < 10000 && h < 10000 {
+		return fyne.NewSize(w, h)
+	}
+	return fyne.NewSize(1180, 760)
+}
+
+// openLog writes the program's own log beside its data: one file, and the one before it.
+func openLog() (*slog.Logger, func()) {
+	level := slog.LevelInfo
+	if os.Getenv("SANDGLASS_DEBUG") != "" {
+		level = slog.LevelDebug
+	}
+	stderr := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	home, err := app.HomeFolder("", os.Getenv)
+	if err != nil {
+		return stderr, func() {}
+	}
+	path := filepath.Join(home, "sandglass.log")
+	if st, err := os.Stat(path); err == nil && st.Size() > 4<<20 {
+		_ = os.Rename(path, path+".1")
+	}
+	if os.MkdirAll(home, 0o700) != nil {
+		return stderr, func() {}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return stderr, func() {}
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), func() { _ = f.Close() }
+}

@@ -1,0 +1,67 @@
+package desktop
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// shortcuts binds the keyboard. A focused text field eats canvas shortcuts, so widgets.Entry hands those it does not know to
+// the canvas's handler through forwardShortcut.
+func (s *shell) shortcuts() {
+	c := s.win.Canvas()
+	for key, act := range s.keys() {
+		c.AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) {
+			if s.dialogs == 0 {
+				act()
+			}
+		})
+	}
+	c.SetOnTypedKey(func(ev *fyne.KeyEvent) {
+		if ev.Name == fyne.KeyEscape {
+			s.escape()
+		}
+	})
+}
+
+// keys are the shortcuts with Ctrl (Cmd on a Mac).
+func (s *shell) keys() map[fyne.KeyName]func() {
+	return map[fyne.KeyName]func(){
+		fyne.KeyN: func() { s.NewRun(0) },
+		fyne.Key1: func() { s.Go("week") },
+		fyne.Key2: func() { s.Go("runs") },
+		fyne.Key3: func() { s.Go("settings") },
+		fyne.KeyR: s.refresh,
+		fyne.KeyF: s.find,
+		fyne.KeyW: s.closeWindow,
+		fyne.KeyQ: func() { s.quit() },
+	}
+}
+
+// refresh asks Kaggle anew and redraws.
+func (s *shell) refresh() {
+	s.core.Nudge()
+	s.Reload()
+}
+
+// find puts the keyboard into the page's search, where it has one.
+func (s *shell) find() {
+	if p, ok := s.currentPage().(interface{ find() }); ok {
+		p.find()
+		return
+	}
+	s.Go("runs")
+	s.find()
+}
+
+// escape closes the dialog on top, leaves a text field, or goes back, in this order.
+func (s *shell) escape() {
+	if n := len(s.modals); n > 0 {
+		s.modals[n-1].Hide()
+		return
+	}
+	if s.win.Canvas().Focused() != nil {
+		s.win.Canvas().Unfocus()
+		return
+	}
+	s.back()
+}
