@@ -1,0 +1,15 @@
+//go:build !headless
+
+package main
+
+import (
+	_ "embed"
+
+	"sandglass/app/desktop"
+)
+
+//go:embed Icon.png
+var icon []byte
+
+// window opens the desktop and returns when it has been closed for good.
+func window(version string) int { return desktop.Main(version, icon) }
