@@ -83,10 +83,13 @@ func (r *buttonRenderer) paint() {
 	r.border.CornerRadius = r.b.Theme().Size(theme.SizeNameInputRadius)
 }
 
-// MinSize is a little lower than Fyne's: 30 units with body text.
+// MinSize is a little lower than Fyne's, 30 units with body text, and leaves more room beside the words.
 func (r *buttonRenderer) MinSize() fyne.Size {
 	m := r.WidgetRenderer.MinSize()
 	pad := r.b.Theme().Size(theme.SizeNameInnerPadding)
+	if r.b.Text != "" {
+		m.Width += 2 * pad
+	}
 	return fyne.NewSize(m.Width, max(30, m.Height-2*pad))
 }
 

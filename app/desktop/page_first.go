@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
@@ -52,7 +53,7 @@ func newFirstPage(h host) *firstPage {
 	for _, t := range []*widgets.Text{name, line, foot} {
 		t.Align = fyne.TextAlignCenter
 	}
-	p.root = container.NewStack(container.NewCenter(widgets.VBox(widgets.Gap12, logo, name, line, p.doors, foot, container.NewCenter(p.busy.box))))
+	p.root = container.NewStack(container.NewCenter(widgets.VBox(widgets.Gap8, logo, name, line, widgets.FixedHeight(widgets.Gap16, canvas.NewRectangle(nil)), p.doors, widgets.FixedHeight(widgets.Gap4, canvas.NewRectangle(nil)), foot, container.NewCenter(p.busy.box))))
 	return p
 }
 

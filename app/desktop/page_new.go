@@ -34,7 +34,7 @@ type newPage struct {
 	hours, folds, baseline *entry
 	internet               *widget.Check
 	shape                  *widgets.FilterChips
-	hints                  map[field]*widgets.Text
+	hints                  map[field]*hint
 
 	build  *widgets.Button
 	busy   *work
@@ -45,7 +45,7 @@ type newPage struct {
 }
 
 func newNewPage(h host) *newPage {
-	p := &newPage{h: h, hints: map[field]*widgets.Text{}}
+	p := &newPage{h: h, hints: map[field]*hint{}}
 	field := func(mark, placeholder string) *entry {
 		e := newEntry(h, placeholder)
 		e.OnChanged = func(string) { p.stale() }
@@ -60,6 +60,7 @@ func newNewPage(h host) *newPage {
 	p.kernels = field("new.kernels", lang.L("owner/kernel whose output is needed"))
 	p.competition = field("new.competition", lang.L("competition slug"))
 	p.hours = field("new.hours", "2")
+	p.hours.SetText("2")
 	p.folds = field("new.folds", lang.L("all of data/folds.csv"))
 	p.baseline = field("new.baseline", lang.L("none"))
 	p.internet = widget.NewCheck(lang.L("Internet during the run"), func(bool) { p.stale() })
@@ -80,18 +81,18 @@ func newNewPage(h host) *newPage {
 	h.Mark("new.build", p.build)
 	p.busy = newWork(h)
 
-	what := widgets.NewCard(lang.L("What to run"), nil, container.NewVBox(
+	what := widgets.NewCard(lang.L("What to run"), nil, widgets.VBox(widgets.Gap8,
 		p.row(lang.L("Project folder"), fieldProject, container.NewBorder(nil, nil, nil, browse, p.project)),
 		p.row(lang.L("Name"), fieldName, p.name),
 		p.row(lang.L("Command"), fieldCommand, p.command),
 		p.row(lang.L("Folds"), fieldFolds, p.folds),
 		p.row(lang.L("Baseline"), fieldBaseline, p.baseline),
 	))
-	where := widgets.NewCard(lang.L("Where and how long"), nil, container.NewVBox(
+	where := widgets.NewCard(lang.L("Where and how long"), nil, widgets.VBox(widgets.Gap8,
 		p.row(lang.L("Accelerator"), "", p.shape),
 		p.row(lang.L("Hours, at most"), fieldHours, container.New(fixedWidth(96), p.hours)),
 	))
-	inputs := widgets.NewCard(lang.L("Inputs"), nil, container.NewVBox(
+	inputs := widgets.NewCard(lang.L("Inputs"), nil, widgets.VBox(widgets.Gap8,
 		p.row(lang.L("Datasets"), fieldInputs, p.datasets),
 		p.row(lang.L("Competition"), "", p.competition),
 		p.row(lang.L("Outputs of kernels"), "", p.kernels),
@@ -107,15 +108,28 @@ func newNewPage(h host) *newPage {
 
 // row is a label, a control, and under it the place for what is wrong with it.
 func (p *newPage) row(label string, f field, control fyne.CanvasObject) fyne.CanvasObject {
-	l := container.New(fixedWidth(130), container.NewCenter(widgets.Body(label)))
-	line := container.NewBorder(nil, nil, l, nil, control)
+	line := container.NewBorder(nil, nil, container.New(fixedWidth(labelWidth), widgets.Middle(widgets.Muted(label))), nil, control)
 	if f == "" {
 		return line
 	}
-	hint := widgets.NewText("", widgets.ColorBad, widgets.SizeCaption, fyne.TextStyle{}).Wrapped()
-	hint.Hide()
-	p.hints[f] = hint
-	return container.NewVBox(line, container.NewBorder(nil, nil, container.New(fixedWidth(138)), nil, hint))
+	words := widgets.NewText("", widgets.ColorBad, widgets.SizeCaption, fyne.TextStyle{}).Wrapped()
+	h := &hint{words: words, box: container.NewBorder(nil, nil, container.New(fixedWidth(labelWidth)), nil, words)}
+	h.box.Hide()
+	p.hints[f] = h
+	return container.NewVBox(line, h.box)
+}
+
+const labelWidth = 136
+
+// hint is what is wrong with a field, under it.
+type hint struct {
+	words *widgets.Text
+	box   *fyne.Container
+}
+
+func (h *hint) set(text string) {
+	h.words.Set(text)
+	setVisible(h.box, text != "")
 }
 
 func (p *newPage) Object() fyne.CanvasObject { return p.root }
@@ -230,9 +244,8 @@ func (p *newPage) clearTicket() {
 func (p *newPage) check() {
 	p.suggest()
 	spec, problems := p.form().spec()
-	for f, hint := range p.hints {
-		hint.Set(problems[f])
-		setVisible(hint, problems[f] != "")
+	for f, h := range p.hints {
+		h.set(problems[f])
 	}
 	if len(problems) > 0 {
 		return

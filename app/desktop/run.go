@@ -34,6 +34,7 @@ func Main(version string, icon []byte) int {
 	a.SetIcon(res)
 	win := a.NewWindow("Sandglass")
 	win.SetMaster()
+	win.SetPadded(false)
 	win.SetIcon(res)
 
 	core, err := app.Open(context.Background(), app.Options{Log: log, Version: version})

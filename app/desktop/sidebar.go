@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"sandglass/app"
@@ -91,10 +90,25 @@ func newSidebar(s *shell) *sidebar {
 	s.Mark("nav.account", b.account)
 	inner := widgets.Pad(widgets.Gap12, widgets.Gap12, widgets.Gap16, widgets.Gap12, container.NewBorder(column, b.account, nil, nil))
 	left := container.New(fixedWidth(sidebarWidth), widgets.NewPanel(widgets.ColorSidebar, inner))
-	edge := canvas.NewRectangle(theme.Color(widgets.ColorBorder))
-	edge.SetMinSize(fyne.NewSize(1, 1))
-	b.withPage = container.NewBorder(nil, nil, container.NewBorder(nil, nil, nil, edge, left), nil, s.content)
+	b.withPage = container.New(besides{}, left, widgets.NewPanel(widgets.ColorBorder, widgets.HBox(0)), s.content)
 	return b
+}
+
+// besides lays out the sidebar, a hairline and the page, without gaps.
+type besides struct{}
+
+func (besides) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(o[0].MinSize().Width+1+o[2].MinSize().Width, fyne.Max(o[0].MinSize().Height, o[2].MinSize().Height))
+}
+
+func (besides) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	x := o[0].MinSize().Width
+	o[0].Move(fyne.NewPos(0, 0))
+	o[0].Resize(fyne.NewSize(x, size.Height))
+	o[1].Move(fyne.NewPos(x, 0))
+	o[1].Resize(fyne.NewSize(1, size.Height))
+	o[2].Move(fyne.NewPos(x+1, 0))
+	o[2].Resize(fyne.NewSize(size.Width-x-1, size.Height))
 }
 
 // choose marks the page that is shown. A run's page belongs to Runs.

@@ -51,7 +51,7 @@ func (u *uiState) write(win fyne.Window, snap uiSnapshot) {
 			continue
 		}
 		at, size := driver.AbsolutePositionForObject(o), o.Size()
-		if at.X < 0 || at.Y < 0 || size.Width == 0 {
+		if at.X <= 0 && at.Y <= 0 || size.Width == 0 { // not in the window now
 			continue
 		}
 		snap.Objects[name] = [4]int{int(at.X * scale), int(at.Y * scale), int(size.Width * scale), int(size.Height * scale)}
