@@ -21,7 +21,8 @@ type envCredentials struct {
 	from     string        // the variable the token is in
 	username string
 	key      kaggle.Secret // KAGGLE_KEY
-	problem  string        // why a variable that is set cannot be used
+
+	tokenProblem, keyProblem string // why a variable that is set cannot be used
 }
 
 // tokenFileMax bounds what is read as a credential.
@@ -36,9 +37,9 @@ func (a *App) environment() envCredentials {
 		text, isFile, err := readIfFile(v)
 		switch {
 		case err != nil:
-			e.problem = fmt.Sprintf("the file %s that KAGGLE_API_TOKEN names cannot be read (%v)", v, plainCause(err))
+			e.tokenProblem = fmt.Sprintf("the file %s that KAGGLE_API_TOKEN names cannot be read (%v)", v, plainCause(err))
 		case isFile && strings.TrimSpace(text) == "":
-			e.problem = fmt.Sprintf("the file %s that KAGGLE_API_TOKEN names is empty", v)
+			e.tokenProblem = fmt.Sprintf("the file %s that KAGGLE_API_TOKEN names is empty", v)
 		case isFile:
 			e.token = kaggle.Secret(strings.TrimSpace(text))
 		default:
@@ -50,7 +51,7 @@ func (a *App) environment() envCredentials {
 	if e.key != "" && e.username == "" {
 		switch {
 		case legacyKey(e.key):
-			e.problem = "KAGGLE_KEY is set without KAGGLE_USERNAME"
+			e.keyProblem = "KAGGLE_KEY is set without KAGGLE_USERNAME"
 			e.key = ""
 		case e.token == "":
 			e.token, e.from, e.key = e.key, "KAGGLE_KEY", ""
@@ -154,7 +155,7 @@ func (a *App) environmentIdentity(ctx context.Context) (*envIdentity, error) {
 
 // identifyEnvironment asks Kaggle whose the token is, or takes the key's username.
 func (a *App) identifyEnvironment(ctx context.Context, e envCredentials, endpoint string) (*envIdentity, error) {
-	id := &envIdentity{of: e, endpoint: endpoint, note: e.problem, username: e.username}
+	id := &envIdentity{of: e, endpoint: endpoint, note: joinNotes(e.tokenProblem, e.keyProblem), username: e.username}
 	if e.empty() {
 		id.dead = true
 		return id, nil

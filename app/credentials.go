@@ -95,12 +95,11 @@ func (a *App) kaggleFolders(home string) []string {
 
 func (a *App) foundEnvToken() (Found, bool) {
 	e := a.environment()
-	if e.token == "" && !strings.Contains(e.problem, "KAGGLE_API_TOKEN") {
+	if e.token == "" && e.tokenProblem == "" {
 		return Found{}, false
 	}
-	f := Found{Kind: authToken, Where: e.from, Problem: e.problem}
+	f := Found{Kind: authToken, Where: e.from, Problem: e.tokenProblem}
 	if e.token != "" {
-		f.Problem = ""
 		f = withCredential(f, credential{username: e.username, secret: e.token})
 		f.Username = "" // KAGGLE_USERNAME may belong to the key; Kaggle is asked
 	}
@@ -110,10 +109,7 @@ func (a *App) foundEnvToken() (Found, bool) {
 func (a *App) foundEnvKey() (Found, bool) {
 	e := a.environment()
 	if e.key == "" {
-		if strings.Contains(e.problem, "KAGGLE_KEY") {
-			return Found{Kind: authKey, Where: "KAGGLE_KEY", Problem: e.problem}, true
-		}
-		return Found{}, false
+		return Found{Kind: authKey, Where: "KAGGLE_KEY", Problem: e.keyProblem}, e.keyProblem != ""
 	}
 	cred, err := fromParts(e.username, e.key.Reveal())
 	return judged(Found{Where: "KAGGLE_USERNAME and KAGGLE_KEY"}, cred, err), true
