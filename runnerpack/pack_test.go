@@ -497,7 +497,7 @@ func TestIgnore(t *testing.T) {
 func BenchmarkPackDemo(b *testing.B) {
 	files := map[string]string{"data/folds.csv": string(randomFolds(344, 5))}
 	for i := range 6 {
-		files[fmt.Sprintf("src/part%d.py", i)] = string(readTestFile(b, "pack_test.go"))
+		files[fmt.Sprintf("src/part%d.py", i)] = string(readTestFile(b, "folds_test.go"))
 	}
 	spec := project(b, files)
 	b.ReportAllocs()

@@ -152,6 +152,9 @@ func (pl *payload) compress() error {
 	w := tar.NewWriter(&buf)
 	for _, m := range pl.members {
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: m.name, Mode: 0o644, Size: int64(len(m.data))}
+		if bytes.HasPrefix(m.data, []byte("#!")) { // by content: the project's own modes differ from system to system
+			h.Mode = 0o755
+		}
 		if err := w.WriteHeader(h); err != nil {
 			return fmt.Errorf("payload: %s: %w", m.name, err)
 		}
