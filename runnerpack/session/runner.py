@@ -1584,9 +1584,9 @@ class Sampler:
         self.open[task] = time.time()
 
     def ended(self, task):
-        """Keeps the span in which the task really worked: from its first score on, when it has one."""
-        began, end = self.open.pop(task), time.time()
-        self.spans.append((task.device, began + (task.first_point or 0.0), end))
+        """Keeps the task's own time: its start, the moment from which it worked (its first score), its end."""
+        began = self.open.pop(task)
+        self.spans.append((task.device, began, began + (task.first_point or 0.0), time.time()))
 
     def flush(self):
         """Mean of the new samples of each device, as one telemetry line; every 5 s at first, every minute later."""
@@ -1605,16 +1605,16 @@ class Sampler:
         self.record.say("util", dev=devices)
 
     def summary(self):
-        """Per device over the tasks' own time: start-up and the idle tail are not the task's fault."""
+        """Per device over its tasks' own time: start-up and the idle tail are not the tasks' fault.
+
+        A device that had no task is judged over the time in which the others worked.
+        """
         out = []
         for name in sorted({s[1] for s in self.samples}):
-            spans = [s for s in self.spans if s[0] in (name, "all") or name == "cpu"]
             mine = [s for s in self.samples if s[1] == name]
-            util = sorted(s[2] for s in mine if any(a <= s[0] <= b for _, a, b in spans))
-            if not util and spans and name != "cpu":
-                continue
-            if not util:  # no task of its own: idle while others worked
-                util = sorted(s[2] for s in mine if any(a <= s[0] <= b for _, a, b in self.spans))
+            spans = [s for s in self.spans if s[0] in (name, "all")] or self.spans
+            worked = [s[2] for s in mine if any(a <= s[0] <= b for _, _, a, b in spans)]
+            util = sorted(worked or [s[2] for s in mine if any(a <= s[0] <= b for _, a, _, b in spans)])
             if util:
                 out.append({"device": name, "median": round(util[len(util) // 2], 1), "p10": round(util[len(util) // 10], 1),
                             "mem_peak_mb": round(max(s[3] for s in mine), 1), "n": len(util)})
