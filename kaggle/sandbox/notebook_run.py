@@ -17,34 +17,34 @@ MAGIC = re.compile(r"^(\s*)(?:([A-Za-z_][\w.]*)\s*=\s*)?([!%].*|[^#'\"]*\?{1,2})
 
 
 def plain(source, number):
-    """The cell as plain Python, with what was left out replaced by lines that do nothing."""
-    try:
-        compile(source, "cell", "exec")
-        return source
-    except SyntaxError:
-        pass
+    """The cell as plain Python: lines that are not, and only those, replaced by ones that do nothing.
+
+    Python itself says where it stumbles, so that a text that merely looks like a command (in a string) stays.
+    """
     lines = source.split("\n")
     first = next((i for i, x in enumerate(lines) if x.strip()), 0)
-    if lines and lines[first].lstrip().startswith("%%"):
-        word = lines[first].split()[0]
+    if lines[first].lstrip().startswith("%%"):
         notice(number, lines[first])
-        if word not in TRANSPARENT:
+        if lines[first].split()[0] not in TRANSPARENT:
             return ""
         lines[first] = ""
-    out, continued = [], False
-    for line in lines:
-        if continued:
-            continued = line.rstrip().endswith("\\")
-            out.append("")
-            continue
-        m = MAGIC.match(line)
+    for _ in range(len(lines)):
+        try:
+            compile("\n".join(lines), "cell", "exec")
+            break
+        except SyntaxError as e:
+            at = (e.lineno or 1) - 1
+        m = MAGIC.match(lines[at]) if at < len(lines) else None
         if not m:
-            out.append(line)
-            continue
-        notice(number, line)
-        out.append(m.group(1) + (m.group(2) + " = []" if m.group(2) else "pass"))
-        continued = line.rstrip().endswith("\\")
-    return "\n".join(out)
+            break  # an error of the cell's own: it shows when it runs
+        notice(number, lines[at])
+        more = lines[at].rstrip().endswith("\\")
+        lines[at] = m.group(1) + (m.group(2) + " = []" if m.group(2) else "pass")
+        while more and at + 1 < len(lines):
+            at += 1
+            more = lines[at].rstrip().endswith("\\")
+            lines[at] = ""
+    return "\n".join(lines)
 
 
 def notice(number, line):

@@ -265,13 +265,7 @@ func (s *Sandbox) keepsAddress(k *kernel, req *kaggle.SaveKernelRequest) error {
 
 // roomFor refuses a run for which there is no slot, or no quota left in this week. The caller holds s.mu.
 func (s *Sandbox) roomFor(pool string) error {
-	busy := 0
-	for _, x := range s.st.Sessions {
-		if x.Pool == pool && !x.terminal() {
-			busy++
-		}
-	}
-	if busy >= poolSlots[pool] {
+	if s.busy(pool) >= poolSlots[pool] {
 		return pushRefusal(fmt.Sprintf("Maximum batch %s session count of %d reached.", strings.ToUpper(pool), poolSlots[pool]))
 	}
 	if pool == poolCPU {
@@ -281,6 +275,17 @@ func (s *Sandbox) roomFor(pool string) error {
 		return pushRefusal(fmt.Sprintf("Maximum weekly %s quota of %.2f hours reached.", strings.ToUpper(pool), s.poolTotal(pool).Hours()))
 	}
 	return nil
+}
+
+// busy counts a pool's sessions that hold a slot: queued, running and being stopped. The caller holds s.mu.
+func (s *Sandbox) busy(pool string) int {
+	n := 0
+	for _, x := range s.st.Sessions {
+		if x.Pool == pool && !x.terminal() {
+			n++
+		}
+	}
+	return n
 }
 
 // attach keeps the sources that exist and may be used, and lists the others as the request spelled them: the run
