@@ -42,6 +42,25 @@ func TestTicksCoverWithFewRoundValues(t *testing.T) {
 	}
 }
 
+func TestSnugTicksAreInside(t *testing.T) {
+	check := func(a, b float64, ea, eb int8) bool {
+		lo, hi := math.Mod(a, 1)*math.Pow(10, float64(ea%80)), math.Mod(b, 1)*math.Pow(10, float64(eb%80))
+		ticks, y0, y1 := snug(min(lo, hi), max(lo, hi))
+		ok := len(ticks) >= 2 && len(ticks) <= MaxTicks && y0 <= min(lo, hi) && y1 >= max(lo, hi)
+		slack := (y1 - y0) * 1e-6
+		for _, v := range ticks {
+			ok = ok && v >= y0-slack && v <= y1+slack
+		}
+		if !ok {
+			t.Logf("snug(%g, %g) = %v in %g to %g", lo, hi, ticks, y0, y1)
+		}
+		return ok
+	}
+	if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTicksOfOddRanges(t *testing.T) {
 	for _, r := range [][2]float64{{0, 0}, {1, 1}, {-3, -3}, {1e15, 1e15 + 1}, {math.NaN(), 1}, {0, math.Inf(1)}, {-huge / 2, huge / 2}, {5, 1}, {1e-300, 2e-300}} {
 		ticks := Ticks(r[0], r[1], MaxTicks)

@@ -85,9 +85,8 @@ func (c LearningCurves) Draw(w, h int, st Style) *Picture {
 	for _, pt := range prune {
 		b.add(pt)
 	}
-	yTicks := Ticks(b.y0, b.y1, MaxTicks)
+	yTicks, y0, y1 := snug(b.y0, b.y1)
 	yText := tickText(yTicks)
-	yTicks, y0, y1 := tighten(yTicks, b.y0, b.y1)
 	xTicks, xText, xName := c.xTicks(b)
 
 	labels := c.labels(own, mean, baseMean, st)

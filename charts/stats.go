@@ -86,21 +86,28 @@ func meanOf(curves [][]Point) []Point {
 	return mean
 }
 
-// tighten keeps the axis near the data: it takes away what the outer ticks add beyond a twentieth of the data's height, as long
-// as two ticks stay inside.
-func tighten(ticks []float64, lo, hi float64) (inside []float64, y0, y1 float64) {
-	first, last := ticks[0], ticks[len(ticks)-1]
-	pad := (hi - lo) / 20
-	y0, y1 = math.Max(first, lo-pad), math.Min(last, hi+pad)
-	for _, t := range ticks {
-		if t >= y0 && t <= y1 {
-			inside = append(inside, t)
+// snug gives the round values inside a range and the range itself, which reaches a twentieth of the data's height beyond the data:
+// an axis that need not start at a round value leaves no empty room.
+func snug(lo, hi float64) (ticks []float64, y0, y1 float64) {
+	lo, hi = widen(lo, hi)
+	y0, y1 = lo-(hi-lo)/20, hi+(hi-lo)/20
+	exp := math.Floor(math.Log10((y1 - y0) / MaxTicks))
+	for ; ; exp++ {
+		for _, m := range []float64{1, 2, 2.5, 5} {
+			step := m * math.Pow(10, exp)
+			first, last := math.Ceil(y0/step), math.Floor(y1/step)
+			if n := int(last-first) + 1; n > MaxTicks {
+				continue
+			} else if n < 2 { // no step fits inside: let the outer ticks be the range
+				t := Ticks(lo, hi, MaxTicks)
+				return t, t[0], t[len(t)-1]
+			}
+			for i := first; i <= last; i++ {
+				ticks = append(ticks, roundTo(i*step, step))
+			}
+			return ticks, y0, y1
 		}
 	}
-	if len(inside) < 2 || !(y1 > y0) {
-		return ticks, first, last
-	}
-	return inside, y0, y1
 }
 
 // cleanSorted drops gaps and sorts by X.

@@ -80,7 +80,8 @@ func (v *LogView) End() int { return v.total }
 // Line gives a held line, counted from the oldest.
 func (v *LogView) Line(i int) LogLine { return v.lines[(v.start+i)%len(v.lines)] }
 
-// Append adds lines at the end.
+// Append adds lines at the end. A line whose number is held already replaces what is shown for it: the last line of a live log may
+// still be growing.
 func (v *LogView) Append(lines ...LogLine) {
 	if len(lines) == 0 {
 		return
@@ -90,6 +91,13 @@ func (v *LogView) Append(lines ...LogLine) {
 		lines = lines[len(lines)-LogKeep:]
 	}
 	for _, l := range lines {
+		if back := v.total - l.N; v.total > 0 && back > 0 {
+			if back <= len(v.lines) {
+				v.lines[(v.start+len(v.lines)-back)%len(v.lines)] = l
+			}
+			continue
+		}
+		v.total = l.N + 1
 		if len(v.lines) < LogKeep {
 			v.lines = append(v.lines, l)
 			continue
@@ -98,7 +106,6 @@ func (v *LogView) Append(lines ...LogLine) {
 		v.start = (v.start + 1) % LogKeep
 		v.dropped++
 	}
-	v.total = lines[len(lines)-1].N + 1
 	v.changed()
 }
 
