@@ -246,3 +246,14 @@ func wantText(t *testing.T, what, got string, parts ...string) {
 		}
 	}
 }
+
+func mustJSON(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// row writes values with spaces between.
+func row(v ...any) string { return strings.TrimSpace(fmt.Sprintln(v...)) }
