@@ -348,6 +348,7 @@ func (j *collectJob) fetch(ctx context.Context, it *collectItem) error {
 			last = done
 			p := Progress{Stage: "Downloading", Item: it.path, Done: j.done, Total: j.total}
 			j.mu.Unlock()
+			j.a.at("collect: inside a download")
 			j.progress(p)
 		},
 		Refresh: func(ctx context.Context) (string, error) { return j.freshURL(ctx, it.path) },

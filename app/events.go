@@ -41,6 +41,7 @@ type hub struct {
 	subs   map[*Subscription]bool
 	seq    int64
 	closed bool
+	dirty  bool // something happened that the watcher may have to act on
 }
 
 func newHub() *hub { return &hub{subs: map[*Subscription]bool{}} }
@@ -63,6 +64,11 @@ func (h *hub) emit(e Event) {
 	defer h.mu.Unlock()
 	h.seq++
 	e.Seq = h.seq
+	switch e.Kind {
+	case EventLog, EventCurve, EventQuota, EventNotice:
+	default:
+		h.dirty = true
+	}
 	for s := range h.subs {
 		s.put(e)
 	}
@@ -136,6 +142,16 @@ func (h *hub) watched() bool {
 	return len(h.subs) > 0
 }
 
+// takeDirty says whether something happened since the last question that the
+// watcher may have to act on.
+func (h *hub) takeDirty() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.dirty
+	h.dirty = false
+	return d
+}
+
 // processTag tells this process's events in the log from those of others.
 var processTag = rand.Text()
 
@@ -163,17 +179,17 @@ func (a *App) append(ctx context.Context, e runlog.Event) {
 }
 
 // relay gives what other processes wrote since the last look to the listeners of
-// this one.
-func (a *App) relay(ctx context.Context) {
+// this one, and says whether there was anything.
+func (a *App) relay(ctx context.Context) bool {
 	version, err := a.store.DataVersion(ctx)
 	if err != nil || version == a.watch.version {
-		return
+		return false
 	}
 	a.watch.version = version
 	events, err := a.store.EventsAfter(ctx, a.watch.seq)
 	if err != nil {
 		a.log.Warn("events not read", "err", err)
-		return
+		return true
 	}
 	for _, e := range events {
 		a.watch.seq = e.Seq
@@ -190,4 +206,5 @@ func (a *App) relay(ctx context.Context) {
 		}
 		a.hub.emit(out)
 	}
+	return true
 }

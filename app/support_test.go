@@ -15,6 +15,7 @@ import (
 
 	"sandglass/app/keychain"
 	"sandglass/app/runlog"
+	"sandglass/kaggle"
 	"sandglass/kaggle/sandbox"
 )
 
@@ -201,4 +202,13 @@ func until(t *testing.T, limit time.Duration, what string, ok func() bool) {
 			t.Fatalf("after %s still not: %s", limit, what)
 		}
 	}
+}
+
+func mustClient(t *testing.T, a *App) *kaggle.Client {
+	t.Helper()
+	c, err := a.client(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -130,16 +130,20 @@ type watcher struct {
 	streams map[int64]context.CancelFunc
 	wg      sync.WaitGroup // streams and collects
 
+	// What follows is the loop's own.
 	reconciled bool // since the last start, sleep or cut
 	retryAt    time.Time
+	next       time.Time // before it nothing is due
 	wall, mono time.Time
-	wokeAt     time.Time // the last sleep's end; zero = never
 	quotaAt    time.Time // next reading
 	launchAt   time.Time // next try to push what waits
 	launchWait time.Duration
-	offline    time.Time // since when nothing is reached; zero = reachable
 
-	mu         sync.Mutex
+	mu         sync.Mutex // guards the rest, which polls and collects share with the loop
+	recompare  bool       // the network is back
+	hurry      bool       // a run ended: quota and slots are looked at now
+	offline    time.Time  // since when nothing is reached; zero = reachable
+	wokeAt     time.Time  // the last sleep's end; zero = never
 	collecting map[int64]bool
 	collectAt  map[int64]time.Time // next try after a failed collect
 	collectTry map[int64]int
@@ -169,10 +173,21 @@ func (w *watcher) stop() {
 	w.flushNotices(true)
 }
 
-// round does everything that is due once.
+// round does everything that is due once. When nothing happened and nothing is
+// due it costs a look at the clock and one at the log's version.
 func (w *watcher) round(ctx context.Context) {
 	a := w.a
-	a.relay(ctx)
+	news := a.relay(ctx)
+	news = a.hub.takeDirty() || news
+	news = w.noticeSleep() || news
+	if w.takeAsked() {
+		w.startOver()
+		news = true
+	}
+	if !news && a.now().Before(w.next) {
+		w.flushNotices(false)
+		return
+	}
 	acc, err := a.Account(ctx)
 	if err != nil {
 		return // nobody is signed in: nothing to watch
@@ -181,10 +196,7 @@ func (w *watcher) round(ctx context.Context) {
 		w.forget()
 		w.acc = acc
 	}
-	w.noticeSleep()
-	if w.takeAsked() {
-		w.reconciled, w.retryAt, w.quotaAt, w.launchAt = false, time.Time{}, time.Time{}, time.Time{}
-	}
+	w.takeShared()
 	if !w.reconciled && !w.a.now().Before(w.retryAt) {
 		w.compare(ctx)
 	}
@@ -195,10 +207,57 @@ func (w *watcher) round(ctx context.Context) {
 	}
 	w.keepOnly(runs)
 	w.pollDue(ctx, runs)
+	w.takeShared()
 	w.collectDue(ctx)
 	w.readQuota(ctx, runs)
 	w.launch(ctx, runs)
 	w.flushNotices(false)
+	w.next = w.nextWork()
+}
+
+// nextWork is when something is due again.
+func (w *watcher) nextWork() time.Time {
+	next := w.quotaAt
+	sooner := func(t time.Time) {
+		if t.Before(next) {
+			next = t
+		}
+	}
+	for _, s := range w.watched {
+		sooner(s.due)
+		if s.state == StateWaiting {
+			sooner(w.launchAt)
+		}
+	}
+	if !w.reconciled {
+		sooner(w.retryAt)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, t := range w.collectAt {
+		if !w.collecting[id] {
+			sooner(t)
+		}
+	}
+	return next
+}
+
+// startOver makes everything be compared with Kaggle and asked again.
+func (w *watcher) startOver() {
+	w.reconciled, w.retryAt, w.quotaAt, w.launchAt, w.next = false, time.Time{}, time.Time{}, time.Time{}, time.Time{}
+}
+
+// takeShared acts on what polls and collects found.
+func (w *watcher) takeShared() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.recompare {
+		w.reconciled, w.retryAt = false, time.Time{}
+	}
+	if w.hurry {
+		w.quotaAt, w.launchAt = time.Time{}, time.Time{}
+	}
+	w.recompare, w.hurry = false, false
 }
 
 // forget drops everything about an account that is no longer the current one.
@@ -208,18 +267,27 @@ func (w *watcher) forget() {
 		delete(w.streams, id)
 	}
 	clear(w.watched)
-	w.reconciled, w.retryAt, w.quotaAt, w.launchAt, w.offline = false, time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	w.startOver()
+	w.mu.Lock()
+	w.offline = time.Time{}
+	w.mu.Unlock()
 }
 
 // noticeSleep compares the wall clock with the monotonic one, which stands still
 // while the computer sleeps.
-func (w *watcher) noticeSleep() {
+func (w *watcher) noticeSleep() bool {
 	wall, mono := w.a.now().Round(0), time.Now()
-	if d := wall.Sub(w.wall) - mono.Sub(w.mono); d > jump || d < -jump {
-		w.a.log.Info("the clock jumped", "by", d)
-		w.reconciled, w.retryAt, w.quotaAt, w.launchAt, w.wokeAt = false, time.Time{}, time.Time{}, time.Time{}, wall
-	}
+	d := wall.Sub(w.wall) - mono.Sub(w.mono)
 	w.wall, w.mono = wall, mono
+	if d <= jump && d >= -jump {
+		return false
+	}
+	w.a.log.Info("the clock jumped", "by", d)
+	w.startOver()
+	w.mu.Lock()
+	w.wokeAt = wall
+	w.mu.Unlock()
+	return true
 }
 
 func (w *watcher) takeAsked() bool {
@@ -328,7 +396,9 @@ func (w *watcher) changed(_ context.Context, before string, r runlog.Run) {
 	case r.State == StateRunning && poolOf(r) == PoolTPU:
 		w.notice(startNotice(r))
 	case ended(r.State) || r.State == StateMissing:
-		w.quotaAt, w.launchAt = time.Time{}, time.Time{}
+		w.mu.Lock()
+		w.hurry = true
+		w.mu.Unlock()
 		if !w.willCollect(r) {
 			w.notice(endNotice(r))
 		}
@@ -343,7 +413,7 @@ func (w *watcher) reached(err error) {
 	defer w.mu.Unlock()
 	switch {
 	case err == nil && !w.offline.IsZero():
-		w.offline, w.reconciled, w.retryAt = time.Time{}, false, time.Time{}
+		w.offline, w.recompare = time.Time{}, true
 		w.a.hub.emit(Event{Kind: EventNet})
 	case err != nil && isUnreachable(err) && w.offline.IsZero():
 		w.offline = w.a.now()
