@@ -54,8 +54,12 @@ type Balance struct {
 //
 // A queued run holds its whole cap however long it waits. A running one holds what was left of its cap at the reading,
 // because everything before is in Used already. Kaggle's Reserved covers the sessions that ran at the reading, ours and
-// others': so of those, only what exceeds Reserved is held on top. A run that started after the reading is not in
-// Reserved and is added. A run that ended after the reading holds its real time until a newer reading contains it.
+// others': so of the running ones only what exceeds Reserved is held on top. (StartedAt is when we saw it run, which is
+// later than it did; so a start shortly after the reading is taken to be in Reserved as well.) A run that ended after the
+// reading holds its real time until a newer reading contains it.
+//
+// For the sum to be right, the states of the runs should be no older than the reading: a run that left the queue unseen
+// would be counted here and in Reserved.
 //
 // When a reset has passed since the reading, nothing is used of the new week as far as anybody knows; a session that
 // crosses the reset holds in the new week what it had left at the reset. (Which week Kaggle charges for such a session
@@ -108,7 +112,7 @@ func (h Hold) at(reading time.Time) (d time.Duration, seen bool) {
 		if started {
 			return notNegative(limit - reading.Sub(h.StartedAt)), true
 		}
-		return limit, false
+		return limit, true
 	case HoldEnded:
 		switch {
 		case !h.EndedAt.After(reading):
