@@ -269,3 +269,6 @@ func (r *textRenderer) Destroy()                     {}
 func themeColor(w fyne.Widget, name fyne.ThemeColorName) (c fyneColor) {
 	return theme.ColorForWidget(name, w)
 }
+
+// Width is how wide the words are on one line.
+func (t *Text) Width() float32 { return fyne.MeasureText(t.Text, t.size(), t.Style).Width }
