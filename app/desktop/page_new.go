@@ -17,8 +17,8 @@ import (
 
 // shapes are the accelerators the form offers, in its order.
 var shapes = []struct{ label, shape, mark string }{
-	{"GPU · T4 ×2", "NvidiaTeslaT4", "new.gpu"},
-	{"TPU · v5e-8", "TpuV5E8", "new.tpu"},
+	{"T4 ×2", "NvidiaTeslaT4", "new.gpu"},
+	{"TPU v5e-8", "TpuV5E8", "new.tpu"},
 	{"CPU", "none", "new.cpu"},
 }
 
@@ -102,7 +102,7 @@ func newNewPage(h host) *newPage {
 	p.side = container.NewStack()
 	p.clearTicket()
 	p.root = pageFrame(widgets.NewPageHeader(lang.L("New run")),
-		container.NewBorder(nil, nil, nil, container.New(fixedWidth(300), p.side), container.NewVScroll(widgets.Pad(0, widgets.Gap16, 0, 0, form))))
+		container.New(formAndTicket{}, container.NewVScroll(widgets.Pad(0, widgets.Gap16, 0, 0, form)), p.side))
 	return p
 }
 
@@ -119,7 +119,26 @@ func (p *newPage) row(label string, f field, control fyne.CanvasObject) fyne.Can
 	return container.NewVBox(line, h.box)
 }
 
-const labelWidth = 136
+// formAndTicket gives the ticket a third of the width, between what its numbers need and what a sentence needs.
+type formAndTicket struct{}
+
+const ticketLeast, ticketMost = 220, 300
+
+func (formAndTicket) MinSize(o []fyne.CanvasObject) fyne.Size {
+	form, side := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(form.Width+ticketLeast, fyne.Max(form.Height, side.Height))
+}
+
+func (formAndTicket) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	side := fyne.Min(ticketMost, fyne.Max(ticketLeast, size.Width/3))
+	side = fyne.Max(ticketLeast, fyne.Min(side, size.Width-o[0].MinSize().Width))
+	o[0].Resize(fyne.NewSize(size.Width-side, size.Height))
+	o[0].Move(fyne.NewPos(0, 0))
+	o[1].Resize(fyne.NewSize(side, size.Height))
+	o[1].Move(fyne.NewPos(size.Width-side, 0))
+}
+
+const labelWidth = 130
 
 // hint is what is wrong with a field, under it.
 type hint struct {

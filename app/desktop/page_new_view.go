@@ -68,7 +68,7 @@ func (f newForm) spec() (spec app.BuildSpec, problems map[field]string) {
 	if spec.Command == "" {
 		problems[fieldCommand] = lang.L("The command that trains, with {fold} where the fold number goes.")
 	}
-	h, err := strconv.ParseFloat(strings.Replace(strings.TrimSuffix(strings.TrimSpace(f.Hours), "h"), ",", ".", 1), 64)
+	h, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f.Hours), "h")), ",", ".", 1), 64)
 	if err != nil || h <= 0 {
 		problems[fieldHours] = lang.L("Hours as a number, for example 2 or 0.5.")
 	}

@@ -137,7 +137,7 @@ func newRunsPage(h host) *runsPage {
 	}
 	p.search = newEntry(h, lang.L("Find a run, a command…"))
 	p.search.OnChanged = func(string) { h.Reload() }
-	p.sum = widgets.Caption("").Right()
+	p.sum = widgets.Caption("").Right().Truncated()
 	p.empty = widgets.NewEmptyState(widgets.IconRuns, "", "", "", nil)
 	p.empty.Hide()
 	h.Mark("runs.search", p.search)
@@ -145,7 +145,7 @@ func newRunsPage(h host) *runsPage {
 	collect := widgets.NewButton(lang.L("Collect finished"), widgets.IconDownload.Resource(), p.collectAll)
 	h.Mark("runs.collect", collect)
 	head := widgets.NewPageHeader(lang.L("Runs"), collect)
-	bar := container.NewBorder(nil, nil, widgets.HBox(widgets.Gap12, container.New(fixedWidth(240), p.search), widgets.Middle(p.chips)), nil, widgets.Middle(p.sum))
+	bar := container.NewBorder(nil, nil, widgets.HBox(widgets.Gap12, container.New(fixedWidth(200), p.search), widgets.Middle(p.chips)), nil, widgets.Pad(0, 0, 0, widgets.Gap12, widgets.Middle(p.sum)))
 	card := widgets.NewCard("", nil, container.NewStack(p.table, p.empty))
 	card.Tight = true
 	p.root = pageFrame(widgets.VBox(widgets.Gap12, head, bar), card)

@@ -10,7 +10,7 @@ import (
 func (s *shell) shortcuts() {
 	c := s.win.Canvas()
 	for key, act := range s.keys() {
-		c.AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) {
+		c.AddShortcut(customShortcut(key), func(fyne.Shortcut) {
 			if s.dialogs == 0 {
 				act()
 			}
@@ -64,4 +64,9 @@ func (s *shell) escape() {
 		return
 	}
 	s.back()
+}
+
+// customShortcut is a key with Ctrl, or Cmd on a Mac.
+func customShortcut(key fyne.KeyName) *desktop.CustomShortcut {
+	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
