@@ -1,6 +1,7 @@
 """Drives the real Sandglass window through xdotool and checks what a person would see.
 
-Run by scripts/window-test inside a private X server and session bus:  drive.py OUT_FOLDER
+Run by scripts/window-test inside a private X server and session bus:  drive.py OUT_FOLDER [tour]
+With "tour" the finished home is opened again in dark, at 2x and small, and every page is photographed (scripts/screens).
 The window tells where its controls are in a state file (SANDGLASS_UI_STATE); everything else is mouse, keyboard and pictures.
 """
 import json
@@ -127,6 +128,9 @@ def main():
         if not any(t.startswith("Finished: ") or "finished" in t.lower() for t in titles):
             raise SystemExit("no notification said that a run finished; got %s" % titles)
         w.quit()
+        sign_in(home)
+        if "tour" in sys.argv[2:]:
+            tour(home)
     finally:
         recorder.terminate()
         if w.process.poll() is None:
@@ -152,6 +156,57 @@ def tpu_run(w):
     w.shot("run-queued-light")
     w.wait(lambda s: s["status"] == "running", "the TPU run to leave the queue", 75)
     w.wait(lambda s: s["status"] == "complete", "the TPU run to be collected", 120)
+
+
+def sign_in(home):
+    """Signing in with a key against a sandbox served on loopback: the secret must be in the Secret Service, and nowhere else."""
+    served = subprocess.Popen([BIN, "sandbox", "serve", "--addr", "127.0.0.1:0", "--home", os.path.join(home, "served")],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    told = json.loads(served.stdout.readline())
+    own = tempfile.mkdtemp(prefix="sandglass-signin-")
+    w = Window(own, env={"SANDGLASS_ENDPOINT": told["url"]})
+    try:
+        w.wait(lambda s: s["page"] == "first", "the three doors")
+        w.click("first.signin")
+        w.wait(lambda s: s["dialog"], "the sign-in dialog")
+        w.type(told["username"] + ":" + told["key"])
+        w.shot("sign-in-light")
+        w.key("Return")
+        w.wait(lambda s: s["page"] == "week" and not s["dialog"], "the week after signing in")
+        w.wait(lambda s: "Signed in as" in s["toast"], "the word that it worked")
+        w.shot("week-empty-light")
+        w.quit()
+    finally:
+        served.terminate()
+        if w.process.poll() is None:
+            w.process.kill()
+    found = subprocess.run(["secret-tool", "search", "--all", "service", "sandglass"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if told["key"].encode() not in found.stdout:
+        raise SystemExit("the key is not in the Secret Service")
+    for folder, _, names in os.walk(own):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as f:
+                if told["key"].encode() in f.read():
+                    raise SystemExit("the key was found in " + os.path.join(folder, name))
+
+
+def tour(home):
+    """Every page of a home that holds a finished demo: dark, small, and at 2x."""
+    for suffix, theme, scale, size in (("dark", "dark", "1", (1180, 760)), ("small-light", "light", "1", (900, 600)),
+                                       ("2x-dark", "dark", "2", (1800, 1200))):
+        w = Window(home, theme, scale, size)
+        try:
+            for page, key in (("week", "ctrl+1"), ("settings", "ctrl+3"), ("new", "ctrl+n"), ("runs", "ctrl+2")):
+                w.key(key)
+                w.wait(lambda s, page=page: s["page"] == page, "the page " + page)
+                w.shot("%s-%s" % ({"new": "new-run"}.get(page, page), suffix))
+            w.key("Down", "Down", "Return")
+            w.wait(lambda s: s["page"] == "run", "a run's page")
+            w.shot("run-" + suffix)
+            w.quit()
+        finally:
+            if w.process.poll() is None:
+                w.process.kill()
 
 
 main()
