@@ -126,7 +126,7 @@ func buildText(w io.Writer, r app.BuildResult) {
 	if len(r.Folds) > 0 {
 		fmt.Fprintf(w, "; folds %s", strings.Trim(fmt.Sprint(r.Folds), "[]"))
 	}
-	fmt.Fprintf(w, "; %s; cap %s\n", r.Accelerator, hours(r.CapHours))
+	fmt.Fprintf(w, "; %s; cap %s\n", machine(r.Accelerator), hours(r.CapHours))
 	fmt.Fprintf(w, "script %s of 1.0 MB:", size(int64(r.ScriptBytes)))
 	for i, part := range r.Parts {
 		if i > 0 {

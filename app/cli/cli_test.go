@@ -440,7 +440,7 @@ func TestServe(t *testing.T) {
 	if code != 0 || !reflect.DeepEqual(f.serve, want) {
 		t.Errorf("exit %d, %+v", code, f.serve)
 	}
-	if strings.Count(stdout, "\n") != 1 || stdout != `{"key":"k","url":"http://127.0.0.1:1","username":"sandy"}`+"\n" {
+	if strings.Count(stdout, "\n") != 1 || stdout != `{"url":"http://127.0.0.1:1","username":"sandy","key":"k"}`+"\n" {
 		t.Errorf("%q is not one line with url, username and key", stdout)
 	}
 }

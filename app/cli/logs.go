@@ -70,7 +70,7 @@ func logText(w io.Writer, rows []app.RunRow) {
 		if outcome == "" {
 			outcome = "-"
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Kernel, r.Version, strings.TrimPrefix(r.Accelerator, "NvidiaTesla"),
+		fmt.Fprintf(tw, "%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Kernel, r.Version, strings.TrimPrefix(machine(r.Accelerator), "NvidiaTesla"),
 			hours(r.CapHours), hours(r.Hours), r.State, outcome, pointer(r.Score, "%.5g"), pushed)
 	}
 	tw.Flush()

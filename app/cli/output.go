@@ -153,6 +153,22 @@ func isTerminal(x any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// count writes a number of things: "1 file", "3 files".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// machine names an accelerator on a terminal.
+func machine(shape string) string {
+	if shape == "none" || shape == "" {
+		return "CPU"
+	}
+	return shape
+}
+
 func hours(h float64) string { return fmt.Sprintf("%.1f h", h) }
 
 func size(n int64) string {
@@ -184,5 +200,9 @@ func span(d time.Duration) string {
 
 // moment writes a time in the person's zone and in UTC.
 func moment(t time.Time) string {
-	return t.Local().Format("Mon 2 Jan 15:04 MST") + " (" + t.UTC().Format("15:04") + " UTC)"
+	s := t.Local().Format("Mon 2 Jan 15:04 MST")
+	if _, offset := t.Local().Zone(); offset != 0 {
+		s += " (" + t.UTC().Format("15:04") + " UTC)"
+	}
+	return s
 }

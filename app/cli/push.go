@@ -78,7 +78,7 @@ func (p *program) push(ctx context.Context, a core, dir string, opt app.PushOpti
 }
 
 func planText(w io.Writer, plan app.PushPlan) {
-	fmt.Fprintf(w, "%s on %s, cap %s: %s\n", plan.Kernel, plan.Accelerator, hours(plan.CapHours), plan.CostText)
+	fmt.Fprintf(w, "%s on %s, cap %s: %s\n", plan.Kernel, machine(plan.Accelerator), hours(plan.CapHours), plan.CostText)
 	if v, ok := poolView(plan.Quota, plan.Pool); ok && v.Known {
 		fmt.Fprintf(w, "%s left of %s now, %s if the run uses its whole cap\n", hours(v.Left), hours(v.Total), hours(plan.LeftAfter))
 	}

@@ -159,7 +159,7 @@ nothing worth keeping came out.
 
 func collectText(w io.Writer, got app.Collected, now time.Time) {
 	runText(w, got.Run, now)
-	fmt.Fprintf(w, "collected into %s: %d new files, %d here already\n", got.Dir, got.New, got.Kept)
+	fmt.Fprintf(w, "collected into %s: %s new, %d here already\n", got.Dir, count(got.New, "file"), got.Kept)
 	for _, x := range got.Problems {
 		fmt.Fprintf(w, "problem: %s\n", x)
 	}
@@ -221,7 +221,7 @@ func stateLine(v app.RunView, now time.Time) string {
 	case app.StateRunning:
 		s += fmt.Sprintf(" for %s of %s", hours(v.Hours), hours(v.CapHours))
 		if done, all := finished(v.Tasks); all > 0 {
-			s += fmt.Sprintf(", %d of %d tasks ended", done, all)
+			s += fmt.Sprintf(", %d of %s ended", done, count(all, "task"))
 		}
 	}
 	if v.Outcome != "" && v.Outcome != v.State {
@@ -278,7 +278,7 @@ func runText(w io.Writer, v app.RunView, now time.Time) {
 		}
 	}
 	if n := len(v.Files); n > 0 {
-		fmt.Fprintf(w, "%d files", n)
+		fmt.Fprint(w, count(n, "file"))
 		if v.ArtifactsDir != "" {
 			fmt.Fprintf(w, ", results in %s", v.ArtifactsDir)
 		}

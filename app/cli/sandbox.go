@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -30,6 +31,13 @@ what is pushed to it with this computer's Python.`,
 	return cmd
 }
 
+// servedJSON is the line of `sandbox serve`.
+type servedJSON struct {
+	URL      string `json:"url"`
+	Username string `json:"username"`
+	Key      string `json:"key"`
+}
+
 func (p *program) serveCmd() *cobra.Command {
 	var s app.SandboxServe
 	cmd := &cobra.Command{
@@ -49,7 +57,7 @@ to it with SANDGLASS_ENDPOINT, KAGGLE_USERNAME and KAGGLE_KEY.
 				return &usageError{Text: "there is no mount layout " + s.Layout, Hint: "new or old"}
 			}
 			s.Ready = func(url, username, key string) {
-				raw, err := json.Marshal(map[string]string{"url": url, "username": username, "key": key})
+				raw, err := json.Marshal(servedJSON{url, username, key})
 				if err == nil {
 					fmt.Fprintln(p.stdout, string(raw))
 				}
@@ -80,7 +88,7 @@ const faultsLong = `Makes calls to a running sandbox fail, to see what Sandglass
   sandglass sandbox faults --clear                           drops every rule
 
 Kinds: 401, 403, 404, 409, 429, 500, 502html, 503, empty, html200, cut-before, cut-after, slow, stale-status, replay-log,
-cut-stream. The sandbox is the one of SANDGLASS_ENDPOINT unless --url names another.
+cut-stream. The sandbox is the one of SANDGLASS_ENDPOINT unless --url names another; KAGGLE_USERNAME and KAGGLE_KEY are its own.
 
 JSON: the sandbox's own list of rules.`
 
@@ -136,7 +144,8 @@ func (p *program) faultsCmd() *cobra.Command {
 	return cmd
 }
 
-// faults speaks to the sandbox's own door, which is no part of Kaggle's protocol and needs no credential.
+// faults speaks to the sandbox's own door, which is no part of Kaggle's protocol. The credential is the sandbox's, from the
+// environment, and goes to this computer only.
 func (p *program) faults(ctx context.Context, method, url string, body any) error {
 	var r io.Reader
 	if body != nil {
@@ -147,9 +156,10 @@ func (p *program) faults(ctx context.Context, method, url string, body any) erro
 		r = bytes.NewReader(raw)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, url, r)
-	if err != nil {
-		return &usageError{Text: "that is not a sandbox's address: " + url}
+	if err != nil || !loopback(req.URL.Hostname()) {
+		return &usageError{Text: "that is not a sandbox's address: " + url, Hint: "a sandbox is on this computer: http://127.0.0.1:PORT"}
 	}
+	req.SetBasicAuth(p.getenv("KAGGLE_USERNAME"), p.getenv("KAGGLE_KEY"))
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := (&http.Client{Timeout: 10 * time.Second}).Do(req)
 	if err != nil {
@@ -161,7 +171,10 @@ func (p *program) faults(ctx context.Context, method, url string, body any) erro
 	if err != nil {
 		return fmt.Errorf("the sandbox's answer broke off: %w", err)
 	}
-	if resp.StatusCode >= 300 {
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return &usageError{Text: "the sandbox does not know this credential", Hint: "set KAGGLE_USERNAME and KAGGLE_KEY to what \"sandglass sandbox serve\" printed"}
+	case resp.StatusCode >= 300:
 		var said struct{ Message string }
 		_ = json.Unmarshal(raw, &said)
 		if said.Message == "" {
@@ -171,4 +184,9 @@ func (p *program) faults(ctx context.Context, method, url string, body any) erro
 	}
 	_, err = p.stdout.Write(append(bytes.TrimRight(raw, "\n"), '\n'))
 	return err
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
