@@ -118,8 +118,8 @@ func reopen(t *testing.T, w *world, url, home string) *App {
 // Killed at every step of a push: after a restart the run is there and runs once,
 // or nothing was sent and nothing is in the log.
 func TestKilledAtEveryStepOfPush(t *testing.T) {
-	w, url := served(t, works(10*time.Millisecond))
 	for n := 1; ; n++ {
+		w, url := served(t, works(10*time.Millisecond))
 		home := t.TempDir()
 		slug := fmt.Sprintf("crash-push-%02d", n)
 		dir := kernelFolder(t, slug, "NvidiaTeslaT4", nil)
@@ -153,8 +153,8 @@ func TestKilledAtEveryStepOfPush(t *testing.T) {
 
 // The same for a run that waited for its slot.
 func TestKilledAtEveryStepOfLaunch(t *testing.T) {
-	w, url := served(t, works(10*time.Millisecond))
 	for n := 1; ; n++ {
+		w, url := served(t, works(10*time.Millisecond))
 		home := t.TempDir()
 		slug := fmt.Sprintf("crash-launch-%02d", n)
 		dir := kernelFolder(t, slug, "NvidiaTeslaT4", nil)
@@ -238,6 +238,7 @@ func sessionFiles() map[string]string {
 			"tasks":[{"job":"leaf","fold":0,"state":"done","seconds":1,"device":"gpu0","best":0.7,"epochs":2,"error":"","log":""}],
 			"findings":[],"util":[],"outcome":"complete","deadline_hit":false}`,
 	}
+	files["telemetry.jsonl"] = `{"k":"util","t":1,"dev":[{"d":"gpu0","util":90,"mem":1000,"power":60}]}` + "\n"
 	type entry struct {
 		Path   string `json:"path"`
 		Size   int    `json:"size"`
@@ -283,8 +284,8 @@ func buildProject(t *testing.T, a *App, project, slug string) BuildResult {
 // half, and what was in the artifacts folder before is not lost.
 func TestKilledAtEveryStepOfCollect(t *testing.T) {
 	files := sessionFiles()
-	w, url := served(t, saves(files))
 	for n := 1; ; n++ {
+		w, url := served(t, saves(files))
 		home, project := t.TempDir(), t.TempDir()
 		writeAll(t, project, map[string]string{"artifacts/leaf/score.json": "mine, from before"})
 		a := reopen(t, w, url, home)

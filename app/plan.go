@@ -214,7 +214,7 @@ func (a *App) busySessions(ctx context.Context, acc Account, pool planner.Pool, 
 			local = append(local, localRun(r))
 		}
 	}
-	remote, err := a.lookAround(ctx)
+	remote, err := a.lookAround(ctx, acc)
 	var names []string
 	seen := map[string]bool{}
 	for _, h := range planner.SlotsTaken(local, remote)[pool] {
@@ -242,7 +242,8 @@ func endedElsewhere(r runlog.Run, remote []planner.RemoteKernel) bool {
 }
 
 // lookAround lists the account's kernels that may be running, with their state.
-func (a *App) lookAround(ctx context.Context) ([]planner.RemoteKernel, error) {
+// One whose last run is known here to be over is not asked.
+func (a *App) lookAround(ctx context.Context, acc Account) ([]planner.RemoteKernel, error) {
 	c, err := a.client(ctx)
 	if err != nil {
 		return nil, err
@@ -257,6 +258,9 @@ func (a *App) lookAround(ctx context.Context) ([]planner.RemoteKernel, error) {
 		for _, m := range metas {
 			if !m.LastRunTime.IsZero() && a.now().Sub(m.LastRunTime) > lookBack {
 				return out, nil
+			}
+			if a.knownOver(ctx, acc, m) {
+				continue
 			}
 			if asks++; asks > lookAsks {
 				return out, nil
@@ -274,6 +278,18 @@ func (a *App) lookAround(ctx context.Context) ([]planner.RemoteKernel, error) {
 		}
 	}
 	return out, nil
+}
+
+// knownOver says that the log has seen the end of a kernel's last run.
+func (a *App) knownOver(ctx context.Context, acc Account, m kaggle.KernelMeta) bool {
+	r, err := a.store.FindRun(ctx, acc.ID, m.Ref.String(), 0)
+	if err != nil || !ended(r.State) && r.State != StateNoRun {
+		return false
+	}
+	if m.CurrentVersion > 0 {
+		return m.CurrentVersion == r.Version
+	}
+	return !m.LastRunTime.IsZero() && !m.LastRunTime.After(r.EndedAt)
 }
 
 // askKernel asks for the state of one listed kernel. A deleted one lingers in the
