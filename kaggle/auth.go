@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,27 +15,25 @@ type Authorizer interface {
 	Authorization(ctx context.Context) (Secret, error)
 }
 
-// fixedAuth is used through a pointer: fmt prints what stands in other structs' private fields without asking its methods,
-// and of a pointer only the address.
-type fixedAuth struct{ header Secret }
+// authFunc is an Authorizer that keeps its credential inside a function: fmt prints what stands in private fields without
+// asking its methods, and of a function only the address.
+type authFunc func(ctx context.Context) (Secret, error)
 
-var anonymous = &fixedAuth{}
+func (f authFunc) Authorization(ctx context.Context) (Secret, error) { return f(ctx) }
 
-func (a *fixedAuth) Authorization(context.Context) (Secret, error) { return a.header, nil }
+func fixedAuth(header Secret) Authorizer {
+	return authFunc(func(context.Context) (Secret, error) { return header, nil })
+}
 
-// Format hides the credential.
-func (*fixedAuth) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Authorizer("+redacted+")") }
-
-// Format hides the credential.
-func (*oauthAuth) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Authorizer("+redacted+")") }
+var anonymous = fixedAuth("")
 
 // Basic signs in with a username and a legacy key.
 func Basic(username string, key Secret) Authorizer {
-	return &fixedAuth{Secret("Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+key.Reveal())))}
+	return fixedAuth(Secret("Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+key.Reveal()))))
 }
 
 // Bearer signs in with an API token or an OAuth access token.
-func Bearer(token Secret) Authorizer { return &fixedAuth{Secret("Bearer " + token.Reveal())} }
+func Bearer(token Secret) Authorizer { return fixedAuth(Secret("Bearer " + token.Reveal())) }
 
 var legacyKey = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
 
@@ -74,7 +70,8 @@ func OAuth(tok OAuthToken, refresh func(context.Context, Secret) (OAuthToken, er
 	if now == nil {
 		now = time.Now
 	}
-	return &oauthAuth{refresh: refresh, save: save, now: now, tok: tok}
+	a := &oauthAuth{refresh: refresh, save: save, now: now, tok: tok}
+	return authFunc(a.Authorization)
 }
 
 type oauthAuth struct {

@@ -74,6 +74,7 @@ type follower struct {
 	op, path string
 	have     int // records the caller has
 	onRecord func(LogRecord) error
+	hide     []string // credentials that were sent
 }
 
 // connection opens the stream and reads it to its end.
@@ -98,10 +99,14 @@ func (f *follower) connection(ctx context.Context) (LogEnd, error) {
 		end, err = f.whole(resp, body)
 	}
 	var broken *brokenStream
-	if errors.As(err, &broken) && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errIdle) {
-		return LogDropped, contextError(ctx, f.op)
+	if ctx.Err() == nil || end == LogEnded || err != nil && !errors.As(err, &broken) {
+		return end, err
 	}
-	return end, err
+	// The stream ended because we ended it.
+	if errors.Is(context.Cause(ctx), errIdle) {
+		return LogDropped, &brokenStream{errIdle}
+	}
+	return LogDropped, contextError(ctx, f.op)
 }
 
 // open connects under the one retry policy; the answer's body stays open.
@@ -121,6 +126,7 @@ func (f *follower) dial(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, f.c.beforeSending(ctx, f.op, err)
 	}
+	f.hide = hide
 	resp, err := f.c.calls.Do(req)
 	if err != nil {
 		return nil, f.c.lost(ctx, r, err, f.c.surelyNotSent(&sent, err))
@@ -198,7 +204,7 @@ func (f *follower) whole(resp *http.Response, body io.Reader) (LogEnd, error) {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return LogDropped, nil
 	}
-	if _, err := f.c.judge(rpc{op: f.op, path: f.path}, &answer{status: resp.StatusCode, header: resp.Header, body: b}); err != nil {
+	if _, err := f.c.judge(rpc{op: f.op, path: f.path}, &answer{status: resp.StatusCode, header: resp.Header, body: b, hide: f.hide}); err != nil {
 		return LogDropped, err
 	}
 	log, seen := DecodeLog(b), 0

@@ -27,7 +27,8 @@ func serve(t testing.TB, h http.HandlerFunc, change ...func(*Config)) *Client {
 	t.Helper()
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	cfg := Config{Endpoint: srv.URL, Auth: Basic(testUser, testKey), Limiter: free(), Rand: func() float64 { return 0 }}
+	// A jitter of -0.5 makes every backoff zero: nothing waits in real time.
+	cfg := Config{Endpoint: srv.URL, Auth: Basic(testUser, testKey), Limiter: free(), Rand: func() float64 { return -0.5 }}
 	for _, f := range change {
 		f(&cfg)
 	}

@@ -32,8 +32,8 @@ type Login struct {
 	PasteURL string // ends at a page that shows a code
 
 	c        *Client
-	state    Secret
-	verifier Secret
+	state    func() string // functions, so that printing shows neither
+	verifier func() Secret
 	server   *http.Server
 	result   chan loginResult // the first valid callback
 	cancel   context.CancelFunc
@@ -52,7 +52,8 @@ func (c *Client) StartLogin(ctx context.Context) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Login{c: c, state: randomText(24), verifier: randomText(64), result: make(chan loginResult, 1)}
+	state, verifier := randomText(24), randomText(64)
+	l := &Login{c: c, state: state.Reveal, verifier: func() Secret { return verifier }, result: make(chan loginResult, 1)}
 	l.URL = c.authorizeURL(l, "http://localhost:"+strconv.Itoa(port))
 	l.PasteURL = c.authorizeURL(l, c.web+"/account/api/oauth/token")
 	ctx, l.cancel = context.WithCancel(ctx)
@@ -84,7 +85,7 @@ func (c *Client) authorizeURL(l *Login, redirect string) string {
 	}
 	q := [][2]string{
 		{"response_type", "code"}, {"client_id", OAuthClientID}, {"redirect_uri", redirect}, {"scope", OAuthScope},
-		{"state", l.state.Reveal()}, {"code_challenge", challenge(l.verifier)}, {"code_challenge_method", "S256"}, {"response_mode", "query"},
+		{"state", l.state()}, {"code_challenge", challenge(l.verifier())}, {"code_challenge_method", "S256"}, {"response_mode", "query"},
 	}
 	var parts []string
 	for _, kv := range q {
@@ -96,7 +97,7 @@ func (c *Client) authorizeURL(l *Login, redirect string) string {
 // loopback finds a port that is free on both loopback addresses, beginning at a random one.
 func loopback(random func() float64) ([]net.Listener, int, error) {
 	const n = lastLoginPort - firstLoginPort + 1
-	start := int(random() * n)
+	start := int(max(0, random()) * n)
 	for i := range n {
 		port := firstLoginPort + (start+i)%n
 		v4, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -131,7 +132,7 @@ func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	case r.URL.Path != "/" || r.Method != http.MethodGet:
 		http.NotFound(w, r)
-	case subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(l.state.Reveal())) != 1:
+	case subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(l.state())) != 1:
 		page(w, http.StatusBadRequest, "This page does not belong to the sign-in that is waiting. Go back to the program and start again.")
 	case q.Get("error") != "":
 		page(w, http.StatusOK, "Kaggle did not sign you in. You can close this page.")
@@ -168,7 +169,7 @@ func (l *Login) Wait(ctx context.Context) (OAuthToken, error) {
 		if r.err != nil {
 			return OAuthToken{}, r.err
 		}
-		return l.c.exchangeCode(ctx, r.code, l.verifier)
+		return l.c.exchangeCode(ctx, r.code, l.verifier())
 	case <-ctx.Done():
 		return OAuthToken{}, contextError(ctx, "sign in")
 	}
@@ -183,7 +184,7 @@ func (l *Login) Exchange(ctx context.Context, code string) (OAuthToken, error) {
 			query = code
 		}
 		q, err := url.ParseQuery(query)
-		if s := q.Get("state"); err == nil && s != "" && s != l.state.Reveal() {
+		if s := q.Get("state"); err == nil && s != "" && s != l.state() {
 			return OAuthToken{}, &Error{Op: "sign in", Kind: ErrRejected, Message: "this code belongs to another sign-in; open the page again"}
 		}
 		if v := q.Get("code"); err == nil && v != "" {
@@ -193,7 +194,7 @@ func (l *Login) Exchange(ctx context.Context, code string) (OAuthToken, error) {
 	if code == "" {
 		return OAuthToken{}, &Error{Op: "sign in", Kind: ErrRejected, Message: "no code was given"}
 	}
-	return l.c.exchangeCode(ctx, Secret(code), l.verifier)
+	return l.c.exchangeCode(ctx, Secret(code), l.verifier())
 }
 
 // Close stops listening, after a page that is being written. A Wait that is under way ends with an error. It may be called

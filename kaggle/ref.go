@@ -29,6 +29,9 @@ var kernelPages = map[string]bool{
 	"comments": true, "data": true, "input": true, "settings": true, "versions": true, "history": true,
 }
 
+// sitePages are first segments of Kaggle's own pages: nobody's name.
+var sitePages = map[string]bool{"code": true, "datasets": true, "competitions": true, "models": true, "docs": true, "discussions": true, "learn": true}
+
 // ParseRef reads owner/slug, /code/owner/slug (as a push answers), and a web address such as
 // https://www.kaggle.com/code/owner/slug/output?scriptVersionId=1. On another host than Kaggle's the path must start with
 // /code/ or /datasets/. Letters become lower-case.
@@ -65,7 +68,7 @@ func ParseRef(s string) (Ref, error) {
 	if len(parts) == 3 && kernelPages[strings.ToLower(parts[2])] {
 		parts = parts[:2]
 	}
-	if len(parts) != 2 || !validName(parts[0]) || !validName(parts[1]) {
+	if len(parts) != 2 || sitePages[strings.ToLower(parts[0])] || !validName(parts[0]) || !validName(parts[1]) {
 		return bad()
 	}
 	return Ref{Owner: strings.ToLower(parts[0]), Slug: strings.ToLower(parts[1])}, nil

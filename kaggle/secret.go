@@ -10,6 +10,9 @@ const redacted = "[redacted]"
 
 // Secret is a credential. Every way of printing, logging or marshalling it gives "[redacted]"; only Reveal gives the value,
 // and it belongs in a header, a request body or the keychain.
+//
+// One limit is Go's: fmt does not ask the methods of what stands in a private field. A struct that keeps a Secret privately
+// needs a Format method of its own, or has to hold it inside a function, as the Authorizers of this package do.
 type Secret string
 
 // Reveal returns the credential itself.
