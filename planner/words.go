@@ -142,8 +142,11 @@ func sentence(s string) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// minutes writes a short duration: "40 s", "12 min".
+// minutes writes a short duration: "0.3 s", "40 s", "12 min".
 func minutes(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
 	if d < 2*time.Minute {
 		return fmt.Sprintf("%.0f s", d.Seconds())
 	}
