@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"path/filepath"
 	"time"
 
 	"sandglass/app"
@@ -43,7 +44,7 @@ func poolOf(v app.PoolView) poolJSON {
 	return p
 }
 
-// buildJSON is `build --json`: the fields of app.BuildResult, and the next command.
+// buildJSON is `build --json`: the fields of app.BuildResult, with script as a whole path, and the next command.
 type buildJSON struct {
 	app.BuildResult
 	Next []string `json:"next"`
@@ -51,6 +52,9 @@ type buildJSON struct {
 
 func buildOf(r app.BuildResult) buildJSON {
 	r.Parts, r.Jobs, r.Folds, r.Warnings = list(r.Parts), list(r.Jobs), list(r.Folds), list(r.Warnings)
+	if r.Script != "" && !filepath.IsAbs(r.Script) && filepath.Dir(r.Script) == "." {
+		r.Script = filepath.Join(r.Dir, r.Script)
+	}
 	return buildJSON{r, []string{"sandglass", "push", r.Dir}}
 }
 
