@@ -64,10 +64,13 @@ func (c WeeklyBurn) total() float64 {
 	return t
 }
 
+// Empty implements Chart.
+func (c WeeklyBurn) Empty() bool { return len(c.Weeks) == 0 || c.total() == 0 }
+
 // Draw implements Chart.
 func (c WeeklyBurn) Draw(w, h int, st Style) *Picture {
 	p := newPlot(w, h, st)
-	if p == nil || len(c.Weeks) == 0 || c.total() == 0 {
+	if p == nil || c.Empty() {
 		return emptyPicture(w, h, st)
 	}
 	st = p.st

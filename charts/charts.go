@@ -20,6 +20,8 @@ import (
 type Chart interface {
 	// Draw makes a picture of w x h device pixels. It never fails: a chart without data gives Picture.Empty.
 	Draw(w, h int, st Style) *Picture
+	// Empty says that there is nothing to draw yet, without drawing.
+	Empty() bool
 	// Describe tells the chart in one or two sentences, for people who do not see it.
 	Describe() string
 	// CSV writes the data that the chart shows, with a header line.

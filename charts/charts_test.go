@@ -185,7 +185,7 @@ func TestNothingToDrawIsEmptyNotAnError(t *testing.T) {
 	} {
 		for _, size := range [][2]int{{400, 200}, {1, 1}, {0, 0}} {
 			pic := c.Draw(size[0], size[1], lightStyle(1))
-			if !pic.Empty || pic.Image == nil {
+			if !c.Empty() || !pic.Empty || pic.Image == nil {
 				t.Errorf("%s at %v: Empty %v, Image %v", name, size, pic.Empty, pic.Image != nil)
 			}
 		}

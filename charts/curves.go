@@ -70,6 +70,12 @@ func (c LearningCurves) sets() (own, base [][]Point) {
 	return own, base
 }
 
+// Empty implements Chart.
+func (c LearningCurves) Empty() bool {
+	own, base := c.sets()
+	return !boundsOf(own, base).ok
+}
+
 // Draw implements Chart.
 func (c LearningCurves) Draw(w, h int, st Style) *Picture {
 	own, base := c.sets()

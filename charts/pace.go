@@ -36,11 +36,14 @@ func (c Pace) points() []Point {
 	return out
 }
 
+// Empty implements Chart.
+func (c Pace) Empty() bool { return !c.To.After(c.From) || c.Allowance <= 0 }
+
 // Draw implements Chart.
 func (c Pace) Draw(w, h int, st Style) *Picture {
 	p := newPlot(w, h, st)
 	span := c.To.Sub(c.From).Hours()
-	if p == nil || span <= 0 || c.Allowance <= 0 {
+	if p == nil || c.Empty() {
 		return emptyPicture(w, h, st)
 	}
 	st = p.st
@@ -116,6 +119,9 @@ func (c Pace) drawEnd(p *plot, now, burned, held float64) {
 	words := fmt.Sprintf("%.1f h", burned+held)
 	lh := p.lineHeight()
 	x, align := p.x.at(now)+8*p.u, 0.0
+	if held > 0 && x+p.width(detail, p.st.Font) > float64(p.w) {
+		detail = "with held"
+	}
 	if x+math.Max(p.width(words, p.st.Bold), p.width(detail, p.st.Font)) > float64(p.w) {
 		x, align = p.x.at(now)-8*p.u, 1
 	}

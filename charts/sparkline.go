@@ -23,6 +23,9 @@ func (c Sparkline) points() []Point {
 	return out
 }
 
+// Empty implements Chart.
+func (c Sparkline) Empty() bool { return !boundsOf([][]Point{c.points()}).ok }
+
 // Draw implements Chart.
 func (c Sparkline) Draw(w, h int, st Style) *Picture {
 	pts := c.points()

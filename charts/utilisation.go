@@ -39,6 +39,16 @@ type Utilisation struct {
 	Lanes []Lane
 }
 
+// Empty implements Chart.
+func (c Utilisation) Empty() bool {
+	for _, l := range c.Lanes {
+		if boundsOf([][]Point{l.Points}).ok {
+			return false
+		}
+	}
+	return true
+}
+
 // Draw implements Chart.
 func (c Utilisation) Draw(w, h int, st Style) *Picture {
 	var sets [][]Point

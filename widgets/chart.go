@@ -95,13 +95,18 @@ func (c *Chart) SetData(d charts.Chart) {
 	c.Refresh()
 }
 
+func (c *Chart) empty() bool { return c.data == nil || c.data.Empty() }
+
 // Data is what the chart shows.
 func (c *Chart) Data() charts.Chart { return c.data }
 
 // Description tells the chart in words.
 func (c *Chart) Description() string {
-	if c.data == nil {
+	if c.empty() && c.Empty != "" {
 		return c.Empty
+	}
+	if c.data == nil {
+		return ""
 	}
 	return c.data.Describe()
 }
@@ -304,7 +309,7 @@ func (c *Chart) TappedSecondary(e *fyne.PointEvent) {
 
 // Menu is the chart's menu; nil when there is nothing to export.
 func (c *Chart) Menu() *fyne.Menu {
-	if c.OnExport == nil || c.data == nil {
+	if c.OnExport == nil || c.empty() {
 		return nil
 	}
 	name := c.Name

@@ -37,11 +37,7 @@ type rasterKey struct {
 
 func (r *chartRenderer) sync() {
 	c := r.c
-	empty := c.data == nil
-	if pic := c.picture(); pic != nil && !empty {
-		empty = pic.Empty && c.keyVersion() == c.version
-	}
-	if empty && c.Empty != "" {
+	if c.empty() && c.Empty != "" {
 		r.empty.Set(c.Empty)
 		r.empty.Show()
 	} else {
@@ -53,12 +49,6 @@ func (r *chartRenderer) sync() {
 		r.focus.StrokeColor = themeColor(c, ColorAccent)
 	}
 	r.syncCross()
-}
-
-func (c *Chart) keyVersion() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.key.version
 }
 
 func (r *chartRenderer) syncCross() {

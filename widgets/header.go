@@ -55,11 +55,34 @@ func (h *PageHeader) CreateRenderer() fyne.WidgetRenderer {
 	}
 	parts = append(parts, h.Title, h.Badge, h.Note)
 	left := container.New(titleLine{}, parts...)
-	right := HBox(Gap12)
-	for _, a := range h.Actions {
-		right.Add(Middle(a))
+	right := container.New(actionLine{}, h.Actions...)
+	line := Spread(left, right)
+	r := &headerRenderer{h: h, line: line}
+	r.objects = []fyne.CanvasObject{line}
+	return r
+}
+
+// headerRenderer lays out anew on every refresh, because the badge and the actions come and go.
+type headerRenderer struct {
+	h       *PageHeader
+	line    *fyne.Container
+	objects []fyne.CanvasObject
+}
+
+const headerHeight float32 = 40
+
+func (r *headerRenderer) Layout(s fyne.Size) { r.line.Resize(s) }
+func (r *headerRenderer) MinSize() fyne.Size {
+	return fyne.NewSize(r.line.MinSize().Width, headerHeight)
+}
+func (r *headerRenderer) Objects() []fyne.CanvasObject { return r.objects }
+func (r *headerRenderer) Destroy()                     {}
+func (r *headerRenderer) Refresh() {
+	for _, o := range r.line.Objects {
+		o.(*fyne.Container).Refresh()
 	}
-	return widget.NewSimpleRenderer(FixedHeight(40, Spread(left, right)))
+	r.line.Refresh()
+	canvas.Refresh(r.h)
 }
 
 // titleLine gives every part its width and the last one the rest.
@@ -89,6 +112,36 @@ func (titleLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 		}
 		obj.Move(fyne.NewPos(x, (s.Height-m.Height)/2))
 		obj.Resize(m)
+		x += m.Width + Gap12
+	}
+}
+
+// actionLine puts what is visible side by side, each at its own height.
+type actionLine struct{}
+
+func (actionLine) MinSize(o []fyne.CanvasObject) fyne.Size {
+	var s fyne.Size
+	for _, x := range o {
+		if x.Visible() {
+			m := x.MinSize()
+			if s.Width > 0 {
+				s.Width += Gap12
+			}
+			s = fyne.NewSize(s.Width+m.Width, max(s.Height, m.Height))
+		}
+	}
+	return s
+}
+
+func (actionLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	x := float32(0)
+	for _, obj := range o {
+		if !obj.Visible() {
+			continue
+		}
+		m := obj.MinSize()
+		obj.Resize(m)
+		obj.Move(fyne.NewPos(x, (s.Height-m.Height)/2))
 		x += m.Width + Gap12
 	}
 }

@@ -11,6 +11,8 @@ type LegendItem struct {
 	Word  string
 	Color fyne.ThemeColorName
 	Share float64 // strength of the colour; 0 = full
+	// Hidden leaves the item out.
+	Hidden bool
 }
 
 // Legend is a line of words, each after a square of its colour.
@@ -32,6 +34,14 @@ func (l *Legend) SetColor(i int, c fyne.ThemeColorName) {
 		l.Items[i].Color = c
 		l.Refresh()
 	}
+}
+
+// SetShown hides the items that do not occur.
+func (l *Legend) SetShown(shown ...bool) {
+	for i := range l.Items {
+		l.Items[i].Hidden = i < len(shown) && !shown[i]
+	}
+	l.Refresh()
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -63,6 +73,8 @@ func (r *legendRenderer) paint() {
 			share = 1
 		}
 		r.boxes[i].FillColor = tint(it.Color, share)
+		setShown(r.boxes[i], !it.Hidden)
+		setShown(r.words[i], !it.Hidden)
 		r.words[i].Text, r.words[i].Color, r.words[i].TextSize = it.Word, themeColor(r.l, ColorMuted), r.l.Theme().Size(SizeCaption)
 	}
 }
@@ -70,6 +82,9 @@ func (r *legendRenderer) paint() {
 func (r *legendRenderer) Layout(s fyne.Size) {
 	x := float32(0)
 	for i, w := range r.words {
+		if r.l.Items[i].Hidden {
+			continue
+		}
 		m := w.MinSize()
 		r.boxes[i].Move(fyne.NewPos(x, (s.Height-legendBox)/2))
 		r.boxes[i].Resize(fyne.NewSquareSize(legendBox))
@@ -81,7 +96,10 @@ func (r *legendRenderer) Layout(s fyne.Size) {
 
 func (r *legendRenderer) MinSize() fyne.Size {
 	var s fyne.Size
-	for _, w := range r.words {
+	for i, w := range r.words {
+		if r.l.Items[i].Hidden {
+			continue
+		}
 		m := w.MinSize()
 		s.Width += legendBox + 4 + m.Width + legendGap
 		s.Height = max(s.Height, m.Height)
@@ -96,3 +114,11 @@ func (r *legendRenderer) Refresh() {
 }
 func (r *legendRenderer) Objects() []fyne.CanvasObject { return r.objects }
 func (r *legendRenderer) Destroy()                     {}
+
+func setShown(o fyne.CanvasObject, yes bool) {
+	if yes {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}

@@ -22,6 +22,7 @@ type Text struct {
 	Align     fyne.TextAlign
 	Wrap      bool
 	Truncate  bool
+	Short     string // with Truncate: shown instead where the whole does not fit; "" = an ellipsis
 
 	lines []string
 	shown textKey
@@ -75,6 +76,15 @@ func (t *Text) Set(text string) {
 	t.Refresh()
 }
 
+// SetShort changes the words and what is shown where they do not fit.
+func (t *Text) SetShort(text, short string) {
+	if t.Text == text && t.Short == short {
+		return
+	}
+	t.Text, t.Short, t.lines = text, short, nil
+	t.Refresh()
+}
+
 // SetColor changes the colour.
 func (t *Text) SetColor(c fyne.ThemeColorName) {
 	if t.ColorName == c {
@@ -115,7 +125,11 @@ func (t *Text) split() []string {
 	case t.Wrap && key.width > 0:
 		t.lines = wrap(t.Text, key.width, measure)
 	case t.Truncate && key.width > 0:
-		t.lines = []string{ellipsis(strings.ReplaceAll(t.Text, "\n", " "), key.width, measure)}
+		whole := strings.ReplaceAll(t.Text, "\n", " ")
+		if t.Short != "" && measure(whole) > key.width {
+			whole = t.Short
+		}
+		t.lines = []string{ellipsis(whole, key.width, measure)}
 	default:
 		t.lines = strings.Split(t.Text, "\n")
 	}

@@ -63,7 +63,7 @@ type runPage struct {
 
 func newRunPage(h host, id int64) *runPage {
 	p := &runPage{h: h, id: id, work: newWork(h)}
-	p.collect = widgets.NewPrimary(lang.L("Collect files"), widgets.IconDownload.Resource(), p.collectFiles)
+	p.collect = widgets.NewButton(lang.L("Collect files"), widgets.IconDownload.Resource(), p.collectFiles)
 	p.kaggle = widgets.NewButton(lang.L("Open on Kaggle"), widgets.IconExternal.Resource(), func() { p.openURL(p.last.URL) })
 	p.again = widgets.NewButton(lang.L("Run again…"), widgets.IconRefresh.Resource(), func() { h.NewRun(p.id) })
 	for name, b := range map[string]fyne.CanvasObject{"run.collect": p.collect, "run.kaggle": p.kaggle, "run.again": p.again} {

@@ -255,7 +255,7 @@ type shippedTab struct {
 func newShippedTab() *shippedTab {
 	t := &shippedTab{lines: widgets.VBox(0), inputs: widgets.Body("").Wrapped()}
 	t.command = widget.NewLabel("")
-	t.command.Wrapping, t.command.Selectable = fyne.TextWrapBreak, true
+	t.command.Wrapping, t.command.Selectable = fyne.TextWrapWord, true
 	t.command.TextStyle, t.command.SizeName = fyne.TextStyle{Monospace: true}, widgets.SizeMono
 	t.table = widgets.NewTable(partColumns, func() int { return len(t.parts) }, func(i int) []widgets.Cell { return t.parts[i] })
 	card := widgets.NewCard("", nil, t.table)

@@ -95,16 +95,16 @@ func runNote(r app.RunView, now time.Time) string {
 	}
 	switch {
 	case r.Ended && !r.EndedAt.IsZero():
-		parts = append(parts, fmt.Sprintf(lang.L("%s of %s"), hours(r.Hours), plainHours(r.CapHours)), lang.L("ended ")+when(r.EndedAt, now))
+		parts = append(parts, fmt.Sprintf(lang.L("%s of %s"), hours(r.Hours), hours(r.CapHours)), lang.L("ended ")+when(r.EndedAt, now))
 	case r.State == app.StateRunning || r.State == app.StateStopping:
-		parts = append(parts, fmt.Sprintf(lang.L("%s of %s"), span(now.Sub(r.StartedAt)), plainHours(r.CapHours)))
+		parts = append(parts, fmt.Sprintf(lang.L("%s of %s"), span(now.Sub(r.StartedAt)), hours(r.CapHours)))
 		if !r.EndsBy.IsZero() {
 			parts = append(parts, lang.L("ends by ")+clock(r.EndsBy, now))
 		}
 	case r.State == app.StateQueued:
 		parts = append(parts, lang.L("waiting ")+span(r.QueuedFor))
 	default:
-		parts = append(parts, lang.L("up to ")+plainHours(r.CapHours))
+		parts = append(parts, lang.L("up to ")+hours(r.CapHours))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -163,7 +163,7 @@ func (v *runView) curves(r app.RunView, axis charts.XAxis, job string) {
 		v.Curves.Baseline = append(v.Curves.Baseline, chartCurve(c, true))
 	}
 	v.CurvesEmpty = whileWords(r, lang.L("The first evaluation of a fold starts its curve."),
-		lang.L("The script reported no evaluations. One line, budget.report(epoch, score), draws its curve here."))
+		lang.L("The script reported no evaluations. TrainBudget in sandglass.budget reports one at each end_epoch(epoch, score)."))
 }
 
 func chartCurve(c app.CurveView, done bool) charts.Curve {

@@ -66,8 +66,8 @@ func (p *weekPage) chartRow() fyne.CanvasObject {
 	p.pools = widgets.NewFilterChips(widgets.Chip{Key: app.PoolGPU, Text: "GPU"}, widgets.Chip{Key: app.PoolTPU, Text: "TPU"})
 	p.pools.OnSelected = func(string) { p.render(time.Now()) }
 	p.legend = newLegend()
-	p.burnCard = widgets.NewCard(lang.L("Weekly burn"), p.legend, p.burn)
-	pace := widgets.NewCard(lang.L("This week, cumulative"), p.pools, p.pace)
+	p.burnCard = widgets.NewCard(lang.L("By week"), p.legend, p.burn)
+	pace := widgets.NewCard(lang.L("Burned so far"), p.pools, p.pace)
 	return widgets.Columns(widgets.Gap12, 620, nil, p.burnCard, pace)
 }
 
@@ -132,6 +132,7 @@ func (p *weekPage) render(now time.Time) {
 		p.banner.Show()
 	}
 	p.legend.SetColor(0, poolColor(v.Pool))
+	p.legend.SetShown(v.parts()...)
 	p.burn.SetData(v.Burn)
 	p.pace.SetData(v.Pace)
 	p.showFlights(v)
@@ -254,7 +255,7 @@ func newQuotaCard() *quotaCard {
 func (c *quotaCard) show(v poolCard) {
 	c.title.SetColor(v.Color)
 	c.title.Set(v.Title)
-	c.reset.Set(v.Reset)
+	c.reset.SetShort(v.Reset, v.ResetShort)
 	c.number.Set(v.Number)
 	c.unit.Set(v.Unit)
 	c.note.Set(v.Note)
@@ -332,17 +333,17 @@ func (flightLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (flightLayout) Layout(o []fyne.CanvasObject, s fyne.Size) {
-	badge := o[1].MinSize()
+	badge := max(o[1].MinSize().Width, 96) // the same in every row, so that the columns stand below each other
 	gap := widgets.Gap12
-	utilWidth := float32(140)
+	utilWidth := float32(130)
 	if s.Width < 480 {
 		utilWidth = 0
 	}
-	room := s.Width - badge.Width - 2*gap
+	room := s.Width - badge - 2*gap
 	if utilWidth > 0 {
 		room -= utilWidth + gap
 	}
-	widths := []float32{room * 0.46, badge.Width, room * 0.54, utilWidth}
+	widths := []float32{room * 0.45, badge, room * 0.55, utilWidth}
 	x := float32(0)
 	for i, obj := range o {
 		if widths[i] == 0 {

@@ -27,6 +27,17 @@ type weekView struct {
 	NeedsYou []nextRow
 }
 
+// parts says which parts the bars have, in the order of the legend: kept is always named.
+func (v weekView) parts() []bool {
+	out := []bool{true, false, false, false}
+	for _, w := range v.Burn.Weeks {
+		out[1] = out[1] || w.Failed > 0
+		out[2] = out[2] || w.Killed > 0
+		out[3] = out[3] || w.Elsewhere > 0
+	}
+	return out
+}
+
 // notice is a banner.
 type notice struct {
 	Color        fyne.ThemeColorName
@@ -36,7 +47,9 @@ type notice struct {
 
 // poolCard is one quota card.
 type poolCard struct {
-	Title, Reset string
+	Title        string
+	Reset        string // with the moment in UTC
+	ResetShort   string // without, for narrow cards
 	Number, Unit string // "17.4", "h left of 30 h"
 	Total        float64
 	Used, Held   float64
@@ -136,10 +149,11 @@ func newPoolCard(name, pool string, p app.PoolView, q app.QuotaView, now time.Ti
 	hardware := strings.TrimPrefix(poolLabel(pool), name+" ")
 	c := poolCard{Title: name + " · " + hardware, Color: poolColor(pool), Stale: !q.Live}
 	if !q.RefreshAt.IsZero() {
-		c.Reset = fmt.Sprintf(lang.L("resets %s, in %s (%s UTC)"), q.RefreshAt.Local().Format("Mon 15:04"), span(q.RefreshAt.Sub(now)), q.RefreshAt.UTC().Format("15:04"))
+		c.ResetShort = fmt.Sprintf(lang.L("resets %s, in %s"), q.RefreshAt.Local().Format("Mon 15:04"), span(q.RefreshAt.Sub(now)))
+		c.Reset = c.ResetShort + " (" + q.RefreshAt.UTC().Format("15:04") + " UTC)"
 	}
 	if !p.Known {
-		c.Number, c.Unit = "—", lang.L("hours not reported")
+		c.Unit = lang.L("hours not reported")
 		c.Note = ageWords(q, now)
 		return c
 	}
@@ -234,14 +248,14 @@ func newFlight(r app.RunView, now time.Time) flight {
 	f := flight{ID: r.ID, Name: r.Name, Status: t.status(word), Pool: r.Pool, What: poolLabel(r.Pool) + " · " + tasksWords(r)}
 	switch r.State {
 	case app.StateRunning, app.StateStopping:
-		f.Time = fmt.Sprintf(lang.L("%s of %s"), span(now.Sub(r.StartedAt)), plainHours(r.CapHours))
+		f.Time = fmt.Sprintf(lang.L("%s of %s"), span(now.Sub(r.StartedAt)), hours(r.CapHours))
 		if !r.EndsBy.IsZero() {
 			f.Until = lang.L("ends by ") + clock(r.EndsBy, now)
 		}
 		f.Util, f.UtilText = recentUtil(r.Util)
 	case app.StateQueued:
 		f.Time = lang.L("waiting ") + span(r.QueuedFor)
-		f.Until = lang.L("burns nothing while it waits")
+		f.Until = lang.L("burns nothing yet")
 		f.UtilText = lang.L("notifies when it starts")
 	default:
 		f.Time = lang.L("since ") + when(r.CreatedAt, now)
