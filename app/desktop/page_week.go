@@ -309,8 +309,8 @@ func newFlightRow(open func(int64)) *flightRow {
 func (r *flightRow) show(f flight, last bool) {
 	r.id = f.ID
 	r.name.Set(f.Name)
-	r.what.Set(f.What)
-	r.time.Set(f.Time)
+	r.what.SetShort(f.What, f.WhatShort)
+	r.time.SetShort(f.Time, f.TimeShort)
 	r.until.Set(f.Until)
 	r.util.Set(f.UtilText)
 	r.badge.Set(f.Status)

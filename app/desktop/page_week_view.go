@@ -64,9 +64,11 @@ type flight struct {
 	Name, What  string
 	Status      widgets.Status
 	Time, Until string
-	Util        []float64
-	UtilText    string
-	Pool        string
+	// What fits into a narrow row.
+	WhatShort, TimeShort string
+	Util                 []float64
+	UtilText             string
+	Pool                 string
 }
 
 // nextRow is a run that waits for something: a slot, or the person.
@@ -245,16 +247,18 @@ func paceChart(w app.WeekView, points []app.PacePoint, pool string, p app.PoolVi
 
 func newFlight(r app.RunView, now time.Time) flight {
 	word, t := statusOf(r.RunRow)
-	f := flight{ID: r.ID, Name: r.Name, Status: t.status(word), Pool: r.Pool, What: poolLabel(r.Pool) + " · " + tasksWords(r)}
+	f := flight{ID: r.ID, Name: r.Name, Status: t.status(word), Pool: r.Pool, What: poolLabel(r.Pool) + " · " + tasksWords(r), WhatShort: tasksWords(r)}
 	switch r.State {
 	case app.StateRunning, app.StateStopping:
 		f.Time = fmt.Sprintf(lang.L("%s of %s"), span(now.Sub(r.StartedAt)), hours(r.CapHours))
+		f.TimeShort = span(now.Sub(r.StartedAt))
 		if !r.EndsBy.IsZero() {
 			f.Until = lang.L("ends by ") + clock(r.EndsBy, now)
 		}
 		f.Util, f.UtilText = recentUtil(r.Util)
 	case app.StateQueued:
 		f.Time = lang.L("waiting ") + span(r.QueuedFor)
+		f.TimeShort = span(r.QueuedFor)
 		f.Until = lang.L("burns nothing yet")
 		f.UtilText = lang.L("notifies when it starts")
 	default:
