@@ -355,7 +355,7 @@ func (w *watcher) pollDue(ctx context.Context, runs []runlog.Run) {
 		case s == nil || now.Before(s.due):
 		case r.State == StatePushing || r.State == StateUnclear:
 			unclear = true
-			s.due = now.Add(planner.PollEvery(StateUnclear, now.Sub(s.inState), w.a.hub.watched()))
+			s.due = now.Add(w.pollEvery(StateUnclear, now.Sub(s.inState)))
 		case atKaggle(r.State):
 			g.Go(func() error { w.poll(ctx, r, s); return nil })
 		default:
@@ -373,6 +373,16 @@ func (w *watcher) pollDue(ctx context.Context, runs []runlog.Run) {
 	}
 }
 
+// pollEvery is how long to wait before the next question. A sandbox whose clock
+// runs fast is asked more often, once a second at most: it is on this computer.
+func (w *watcher) pollEvery(state string, in time.Duration) time.Duration {
+	d := planner.PollEvery(state, in, w.a.hub.watched())
+	if speed := speedOf(w.acc); speed > 1 && d > 0 {
+		d = max(time.Second, time.Duration(float64(d)/speed))
+	}
+	return d
+}
+
 // poll asks Kaggle once about one run and stores what follows.
 func (w *watcher) poll(ctx context.Context, r runlog.Run, s *watched) {
 	before := r.State
@@ -387,7 +397,7 @@ func (w *watcher) poll(ctx context.Context, r runlog.Run, s *watched) {
 		w.changed(ctx, before, r)
 	}
 	w.nearCap(ctx, r)
-	s.due = now.Add(planner.PollEvery(r.State, now.Sub(s.inState), w.a.hub.watched()))
+	s.due = now.Add(w.pollEvery(r.State, now.Sub(s.inState)))
 }
 
 // changed does what a change of state asks for.
