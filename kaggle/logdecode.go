@@ -37,48 +37,61 @@ func DecodeLog(raw []byte) DecodedLog {
 	return DecodedLog{Records: recs, Condition: LogCutOff}
 }
 
-// scanRecords reads the elements of an array, or objects that stand one after another. At an element that cannot be read it
-// goes on at the next line that starts one, and reports that the log is not whole.
+// scanRecords reads the elements of an array, or objects that stand one after another. From an element that cannot be read
+// on it goes line by line, and reports that the log is not whole.
 func scanRecords(b []byte) (recs []LogRecord, whole bool) {
 	array := b[0] == '['
 	if array {
 		b = b[1:]
 	}
-	whole = true
 	for {
 		b = bytes.TrimLeft(b, " \t\r\n,")
 		if len(b) == 0 {
-			return recs, whole && !array // an array has to be closed
+			return recs, !array // an array has to be closed
 		}
 		if array && b[0] == ']' {
-			return recs, whole
+			return recs, true
 		}
-		dec := json.NewDecoder(bytes.NewReader(b))
-		var el json.RawMessage
-		if dec.Decode(&el) != nil {
-			whole = false
-			if b = nextRecord(b); b == nil {
-				return recs, false
-			}
-			continue
+		el, rest, ok := firstValue(b)
+		if !ok {
+			return salvage(b, recs), false
 		}
 		recs = append(recs, decodeRecord(el))
-		b = b[dec.InputOffset():]
+		b = rest
 	}
 }
 
-// nextRecord finds the next line that starts a record.
-func nextRecord(b []byte) []byte {
-	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			return nil
+// firstValue splits a JSON value off.
+func firstValue(b []byte) (el json.RawMessage, rest []byte, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if dec.Decode(&el) != nil {
+		return nil, b, false
+	}
+	return el, b[dec.InputOffset():], true
+}
+
+// salvage picks the records out of the lines behind a damage, which begins with the first. Looking at each line by itself
+// keeps the work in proportion to the size of the log, whatever is in it.
+func salvage(b []byte, recs []LogRecord) []LogRecord {
+	first := true
+	for line := range bytes.Lines(b) {
+		if first {
+			first = false
+			continue
 		}
-		b = b[i+1:]
-		if rest := bytes.TrimLeft(b, " \t,"); len(rest) > 0 && rest[0] == '{' {
-			return rest
+		for {
+			line = bytes.TrimLeft(line, " \t\r\n,")
+			if len(line) == 0 || line[0] != '{' {
+				break
+			}
+			el, rest, ok := firstValue(line)
+			if !ok {
+				break
+			}
+			recs, line = append(recs, decodeRecord(el)), rest
 		}
 	}
+	return recs
 }
 
 // looksLikeRecord tells a log whose very first record is cut off from text that happens to start with a bracket.

@@ -2,8 +2,8 @@ package kaggle
 
 import "strings"
 
-// maxColumn bounds how far a cursor movement can pad a line.
-const maxColumn = 4096
+// maxColumn bounds how far a cursor movement can pad a line, and with it how much a log can swell.
+const maxColumn = 512
 
 // LogLines turns records into lines as a terminal would show them: chunks of a stream are joined, a carriage return
 // overwrites, colours, titles and cursor movements are gone, control characters are shown as their symbols (NUL as U+2400).

@@ -310,3 +310,20 @@ func TestFollowLogStopsForItsConsumerAndRedirects(t *testing.T) {
 		t.Errorf("%v after %d", err, n)
 	}
 }
+
+// A damaged log of some megabytes is read in proportion to its size: an element that never ends must not be looked for again
+// at every line.
+func TestDecodeLogIsLinear(t *testing.T) {
+	line := ",{\"stream_name\":\"stdout\",\"time\":1,\"data\":\"x\\n\"}\n"
+	for name, raw := range map[string]string{
+		"never ending element": "[{\"data\":[" + strings.Repeat("\n,{\"data\":[[", 300_000),
+		"damage at the start":  "[{\"data\":\"\n" + strings.Repeat(line, 60_000),
+		"far cursors":          strings.Repeat("\x1b[9999Cx\n", 30_000),
+	} {
+		start := time.Now()
+		lines := LogLines(DecodeLog([]byte(raw)).Records)
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: %d lines took %v", name, len(lines), took)
+		}
+	}
+}

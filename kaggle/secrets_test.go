@@ -2,6 +2,7 @@ package kaggle
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func isSecret(v any) bool {
 func secretForms() []string {
 	var out []string
 	for _, s := range []string{leakKey, leakToken, leakOpaque, leakRefresh, leakCode, leakSig} {
-		basic, _ := Basic(testUser, Secret(s)).Authorization(nil) //nolint:staticcheck // it looks at no context
+		basic, _ := Basic(testUser, Secret(s)).Authorization(context.Background())
 		out = append(out, s, fmt.Sprintf("%x", s), fmt.Sprintf("%X", s), strings.TrimPrefix(basic.Reveal(), "Basic "))
 	}
 	return out
