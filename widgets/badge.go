@@ -120,4 +120,4 @@ func (r *badgeRenderer) Objects() []fyne.CanvasObject { return r.objects }
 func (r *badgeRenderer) Destroy()                     {}
 
 // badgeTint is how much of its colour a badge's pill has: enough to be seen, little enough to read the word on it.
-const badgeTint = 0.10
+const badgeTint = 0.085

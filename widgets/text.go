@@ -160,7 +160,9 @@ func wrap(text string, width float32, measure func(string) float32) []string {
 			}
 			line = word
 		}
-		out = append(out, line)
+		if line != "" || len(strings.Fields(para)) == 0 {
+			out = append(out, line)
+		}
 	}
 	return out
 }
