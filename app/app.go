@@ -8,6 +8,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,6 +46,7 @@ type App struct {
 	transport http.RoundTripper
 	store     *runlog.Log // the run log
 	hub       *hub        // event subscribers
+	tag       string      // tells this App's events in the log from those of others
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -88,7 +90,7 @@ func Open(ctx context.Context, opt Options) (*App, error) {
 	}
 	a.store = store
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.hub = newHub()
+	a.hub, a.tag = newHub(), rand.Text()
 	a.watch.wake = make(chan struct{}, 1)
 	return a, nil
 }

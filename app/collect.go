@@ -201,6 +201,9 @@ func (j *collectJob) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(j.dir, 0o755); err != nil {
+		return err
+	}
 	a.at("collect: before the files are listed in the log")
 	if err := j.storeFiles(ctx); err != nil {
 		return err

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"sync"
 
@@ -152,9 +151,6 @@ func (h *hub) takeDirty() bool {
 	return d
 }
 
-// processTag tells this process's events in the log from those of others.
-var processTag = rand.Text()
-
 // noteChange tells this process's listeners and the other processes on this home
 // that something changed.
 func (a *App) noteChange(ctx context.Context, kind EventKind, run int64) {
@@ -171,7 +167,7 @@ type eventData struct {
 // append writes an event for the other processes. They miss one that cannot be
 // written until they look by themselves, so it is no failure of what was done.
 func (a *App) append(ctx context.Context, e runlog.Event) {
-	data, _ := json.Marshal(eventData{Process: processTag, Notice: e.Data}) // strings only: cannot fail
+	data, _ := json.Marshal(eventData{Process: a.tag, Notice: e.Data}) // strings only: cannot fail
 	e.Data, e.At = string(data), a.now()
 	if _, err := a.store.AppendEvent(context.WithoutCancel(ctx), e); err != nil {
 		a.log.Warn("event not written", "kind", e.Kind, "err", err)
@@ -194,7 +190,7 @@ func (a *App) relay(ctx context.Context) bool {
 	for _, e := range events {
 		a.watch.seq = e.Seq
 		var d eventData
-		if json.Unmarshal([]byte(e.Data), &d) != nil || d.Process == processTag {
+		if json.Unmarshal([]byte(e.Data), &d) != nil || d.Process == a.tag {
 			continue
 		}
 		out := Event{Kind: EventKind(e.Kind), Run: e.Run}

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -33,6 +35,8 @@ type world struct {
 	calls map[string]int
 	user  string
 	down  bool // the network is gone
+
+	answer func(method string, body []byte) (status int, answer string, err error) // status 0: let it through
 }
 
 func newWorld(t *testing.T, opt sandbox.Options, run func(context.Context, sandbox.Job) sandbox.Result) *world {
@@ -60,6 +64,25 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Unlock()
 	if down {
 		return nil, fmt.Errorf("dial tcp: lookup api.kaggle.invalid: no such host")
+	}
+	if w.answer != nil && r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		status, text, err := w.answer(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], body)
+		if err != nil {
+			return nil, err
+		}
+		if status != 0 {
+			kind := "application/json"
+			if strings.HasPrefix(text, "<") {
+				kind = "text/html"
+			}
+			return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+				Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)), Request: r}, nil
+		}
 	}
 	return w.box.Transport().RoundTrip(r)
 }

@@ -143,7 +143,7 @@ type watcher struct {
 	recompare  bool       // the network is back
 	hurry      bool       // a run ended: quota and slots are looked at now
 	offline    time.Time  // since when nothing is reached; zero = reachable
-	wokeAt     time.Time  // the last sleep's end; zero = never
+	wokeAt     time.Time  // the end of the last sleep or cut; zero = never
 	collecting map[int64]bool
 	collectAt  map[int64]time.Time // next try after a failed collect
 	collectTry map[int64]int
@@ -423,7 +423,7 @@ func (w *watcher) reached(err error) {
 	defer w.mu.Unlock()
 	switch {
 	case err == nil && !w.offline.IsZero():
-		w.offline, w.recompare = time.Time{}, true
+		w.offline, w.recompare, w.wokeAt = time.Time{}, true, w.a.now()
 		w.a.hub.emit(Event{Kind: EventNet})
 	case err != nil && isUnreachable(err) && w.offline.IsZero():
 		w.offline = w.a.now()
