@@ -94,7 +94,7 @@ func newRunPage(h host, id int64) *runPage {
 	h.Mark("run.log", p.log)
 
 	p.wait = widgets.NewEmptyState(widgets.IconHourglass, lang.L("Reading the run…"), lang.L("Its state, curves and log come from this computer's run log."), "", nil)
-	p.body = widgets.TopAndRest(widgets.Gap12, widgets.VBox(widgets.Gap8, p.work.box, p.banner), p.tabs)
+	p.body = widgets.TopAndRest(0, container.New(noticeStack{}, p.work.box, p.banner), p.tabs)
 	p.body.Hide()
 	p.root = pageFrame(p.head, container.NewStack(p.wait, p.body))
 	return p

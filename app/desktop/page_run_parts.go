@@ -44,7 +44,7 @@ func newRunOverview(h host, openCurves func()) *runOverview {
 	o.findCard = widgets.NewCard(lang.L("Findings"), nil, o.findings)
 	statCard := widgets.NewCard(lang.L("Score and cost"), nil, o.stats)
 	side := widgets.VBox(widgets.Gap12, taskCard, o.findCard, statCard)
-	o.object = container.NewVScroll(widgets.Columns(widgets.Gap12, 700, []float32{1.84, 1}, o.curveCard, side))
+	o.object = scrolled(widgets.Columns(widgets.Gap12, 700, []float32{1.84, 1}, o.curveCard, side))
 	return o
 }
 
@@ -162,6 +162,51 @@ func findingObject(f finding) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, container.NewVBox(widgets.Pad(3, widgets.Gap8, 0, 0, widgets.NewIcon(f.Icon, f.Color, 14))), nil, words)
 }
 
+// scrolled lets a page's content scroll with the bar in the page's margin instead of over its cards.
+func scrolled(o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(intoMargin{}, container.NewVScroll(widgets.Pad(0, barRoom, 0, 0, o)))
+}
+
+const barRoom = widgets.Gap12
+
+// intoMargin makes its object wider than its own space, by the room of a scroll bar.
+type intoMargin struct{}
+
+func (intoMargin) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return o[0].MinSize().SubtractWidthHeight(barRoom, 0)
+}
+
+func (intoMargin) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	o[0].Move(fyne.NewPos(0, 0))
+	o[0].Resize(s.AddWidthHeight(barRoom, 0))
+}
+
+// noticeStack stacks what is visible, with a gap after each, and takes no room at all when nothing is.
+type noticeStack struct{}
+
+func (noticeStack) MinSize(o []fyne.CanvasObject) fyne.Size {
+	var s fyne.Size
+	for _, x := range o {
+		if x.Visible() {
+			m := x.MinSize()
+			s = fyne.NewSize(max(s.Width, m.Width), s.Height+m.Height+widgets.Gap12)
+		}
+	}
+	return s
+}
+
+func (noticeStack) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	y := float32(0)
+	for _, x := range o {
+		if x.Visible() {
+			h := x.MinSize().Height
+			x.Move(fyne.NewPos(0, y))
+			x.Resize(fyne.NewSize(s.Width, h))
+			y += h + widgets.Gap12
+		}
+	}
+}
+
 // jobPicker switches between the jobs of a session; it is there only when there is more than one.
 type jobPicker struct {
 	object *fyne.Container
@@ -263,7 +308,7 @@ func newShippedTab() *shippedTab {
 	t.partBox = container.New(&heightOf{t}, card)
 	left := widgets.VBox(widgets.Gap12, widgets.NewCard(lang.L("Command"), nil, t.command), widgets.NewCard(lang.L("Kernel"), nil, t.lines))
 	right := widgets.VBox(widgets.Gap12, t.partBox, widgets.NewCard(lang.L("Inputs"), nil, t.inputs))
-	t.object = container.NewVScroll(widgets.Columns(widgets.Gap12, 700, nil, left, right))
+	t.object = scrolled(widgets.Columns(widgets.Gap12, 700, nil, left, right))
 	return t
 }
 

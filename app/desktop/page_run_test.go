@@ -71,6 +71,19 @@ func TestEachTaskStateHasWordsAndAColour(t *testing.T) {
 	}
 }
 
+func TestATracebackIsToldByItsEnd(t *testing.T) {
+	trace := "Traceback (most recent call last):\n  File \"a.py\", line 1\n    f()\n    ^^^\nFileNotFoundError: no data\n"
+	if got := lastLines(trace, 1); got != "FileNotFoundError: no data" {
+		t.Errorf("last line = %q", got)
+	}
+	if got := lastLines(trace, 2); got != "…\nf()\nFileNotFoundError: no data" {
+		t.Errorf("last two = %q", got)
+	}
+	if got := lastLines("short", 3); got != "short" {
+		t.Errorf("short = %q", got)
+	}
+}
+
 func TestRunNotices(t *testing.T) {
 	r := sampleRun()
 	r.UnreachableAt = testNow.Add(-20 * time.Minute)

@@ -138,7 +138,7 @@ func (v *runView) curves(r app.RunView, axis charts.XAxis, job string) {
 			job = r.Jobs[0]
 		}
 	}
-	metric := r.Metric
+	metric := metricName(r.Metric)
 	if metric == "" {
 		metric = lang.L("Score")
 	}
@@ -152,7 +152,7 @@ func (v *runView) curves(r app.RunView, axis charts.XAxis, job string) {
 	case r.Origin == "recorded":
 		v.ChartAside = lang.L("recorded")
 	}
-	v.Curves = charts.LearningCurves{Metric: r.Metric, X: axis, Ink: poolInk(r.Pool), Name: r.Name, BaselineName: r.BaselineName,
+	v.Curves = charts.LearningCurves{Metric: metricName(r.Metric), X: axis, Ink: poolInk(r.Pool), Name: r.Name, BaselineName: r.BaselineName,
 		Greater: r.Greater, PruneMargin: r.PruneMargin, PruneMinFrac: r.PruneMinFrac}
 	for _, c := range r.Curves {
 		if c.Job == job {
@@ -164,6 +164,15 @@ func (v *runView) curves(r app.RunView, axis charts.XAxis, job string) {
 	}
 	v.CurvesEmpty = whileWords(r, lang.L("The first evaluation of a fold starts its curve."),
 		lang.L("The script reported no evaluations. TrainBudget in sandglass.budget reports one at each end_epoch(epoch, score)."))
+}
+
+// metricName writes a metric as people do: a short name of a known measure in capitals, anything else as the script called it.
+func metricName(m string) string {
+	switch strings.ToLower(m) {
+	case "auc", "mae", "mse", "rmse", "rmsle", "map", "mrr", "f1", "r2", "iou", "qwk", "ap", "mcc", "wer", "cer", "bleu", "ndcg":
+		return strings.ToUpper(m)
+	}
+	return m
 }
 
 func chartCurve(c app.CurveView, done bool) charts.Curve {
@@ -185,7 +194,7 @@ func taskEnded(tasks []app.TaskView, c app.CurveView) bool {
 
 func (v *runView) tasks(r app.RunView) {
 	if r.Metric != "" {
-		v.TasksAside = lang.L("best ") + r.Metric
+		v.TasksAside = lang.L("best ") + metricName(r.Metric)
 	}
 	for _, t := range r.Tasks {
 		v.Tasks = append(v.Tasks, newTaskRow(t, len(r.Jobs) > 1))
@@ -216,7 +225,7 @@ func newTaskRow(t app.TaskView, withJob bool) taskRow {
 	case "failed":
 		row.Share, row.Color, row.Words = share(t), widgets.ColorBad, lang.L("failed after ")+took
 		if t.Error != "" {
-			row.Words = lang.L("failed: ") + t.Error
+			row.Words = lang.L("failed: ") + lastLines(t.Error, 1)
 		}
 	case "skipped":
 		row.Color, row.Words = widgets.ColorMuted, lang.L("finished by an earlier run")
@@ -236,7 +245,7 @@ func share(t app.TaskView) float64 {
 }
 
 func newFinding(f app.FindingView) finding {
-	out := finding{Icon: widgets.IconInfo, Color: widgets.ColorMuted, Text: f.Text, Detail: f.Detail, Fix: f.Fix}
+	out := finding{Icon: widgets.IconInfo, Color: widgets.ColorMuted, Text: f.Text, Detail: lastLines(f.Detail, 3), Fix: f.Fix}
 	switch f.Level {
 	case "good":
 		out.Icon, out.Color = widgets.IconCheck, widgets.ColorGood
@@ -248,10 +257,27 @@ func newFinding(f app.FindingView) finding {
 	return out
 }
 
+// lastLines is the end of a traceback, which is where it says what went wrong; the whole is in the log.
+func lastLines(s string, n int) string {
+	var lines []string
+	for _, l := range strings.Split(s, "\n") {
+		if l = strings.TrimSpace(l); strings.Trim(l, "^~ ") != "" { // not the marks below a line of code
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) <= n {
+		return strings.Join(lines, "\n")
+	}
+	if n == 1 {
+		return lines[len(lines)-1]
+	}
+	return "…\n" + strings.Join(lines[len(lines)-n:], "\n")
+}
+
 func (v *runView) stats(r app.RunView, now time.Time) {
 	add := func(label, value string) { v.Stats = append(v.Stats, ticketLine{label, value}) }
 	if r.Score != nil {
-		add(strings.TrimSpace(r.Metric+lang.L(" of this run")), score(r.Score))
+		add(strings.TrimSpace(metricName(r.Metric)+lang.L(" of this run")), score(r.Score))
 	}
 	if r.BaselineScore != nil {
 		name := r.BaselineName

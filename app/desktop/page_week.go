@@ -50,7 +50,7 @@ func newWeekPage(h host) *weekPage {
 	p.banner.Hide()
 	quota := widgets.Columns(widgets.Gap12, 0, nil, p.gpu.card, p.tpu.card)
 	body := widgets.VBox(widgets.Gap12, quota, p.banner, p.chartRow(), p.runRow())
-	p.ready = container.NewVScroll(body)
+	p.ready = scrolled(body)
 	p.ready.Hide()
 	p.wait = widgets.NewEmptyState(widgets.IconHourglass, lang.L("Reading the week…"), lang.L("The run log is opened and Kaggle is asked for the quota."), "", nil)
 	p.root = pageFrame(head, container.NewStack(p.wait, p.ready))
