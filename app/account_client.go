@@ -137,7 +137,7 @@ func (a *App) clientFor(ctx context.Context, acc Account) (*kaggle.Client, error
 
 // newClient makes a client for an endpoint; nil auth is anonymous.
 func (a *App) newClient(endpoint string, auth kaggle.Authorizer) (*kaggle.Client, error) {
-	c, err := kaggle.New(kaggle.Config{Endpoint: endpoint, Auth: auth, Transport: a.transportTo(endpoint), UserAgent: a.userAgent(), Log: a.log, Now: a.now})
+	c, err := kaggle.New(kaggle.Config{Endpoint: endpoint, Auth: auth, Transport: a.transportTo(endpoint), UserAgent: a.userAgent(), Limiter: a.limiter, Log: a.log, Now: a.now})
 	if err != nil {
 		return nil, fmt.Errorf("SANDGLASS_ENDPOINT: %w", err)
 	}

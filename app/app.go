@@ -21,6 +21,7 @@ import (
 
 	"sandglass/app/keychain"
 	"sandglass/app/runlog"
+	"sandglass/kaggle"
 )
 
 // Options says where an App lives and what it may touch. The zero value is a
@@ -56,6 +57,8 @@ type App struct {
 	watch    watchState   // watch.go
 	logs     logIndex     // loglines.go
 	pushes   atomic.Int64 // intents written by this process: another one makes a plan stale
+
+	limiter *kaggle.Limiter // nil = the process's own, always outside tests
 
 	step func(name string) // nil in production; tests stop the program between two effects with it
 }

@@ -94,7 +94,7 @@ func (a *App) collectable(ctx context.Context, acc Account, r runlog.Run) (runlo
 	case r.State == StateNoRun:
 		return r, errors.New("it was saved without running, so there is nothing to collect")
 	case r.State == StateMissing:
-		return r, errors.New("Kaggle no longer knows it; what was collected before is still here") //nolint:staticcheck // a name
+		return r, errors.New("it is no longer at Kaggle; what was collected before is still here")
 	case r.State == StateRefused:
 		return r, errors.New("its push was refused, so there is nothing to collect")
 	}
@@ -405,7 +405,7 @@ func (j *collectJob) freshURL(ctx context.Context, path string) (string, error) 
 			return f.URL, nil
 		}
 	}
-	return "", fmt.Errorf("Kaggle no longer lists %s", path) //nolint:staticcheck // a name
+	return "", fmt.Errorf("%s is no longer listed at Kaggle", path)
 }
 
 // failed is an error when a file could not be fetched.

@@ -17,6 +17,7 @@ import (
 
 	"sandglass/app/keychain"
 	"sandglass/app/runlog"
+	"sandglass/kaggle"
 	"sandglass/kaggle/sandbox"
 )
 
@@ -43,6 +44,7 @@ func crashChild(what string) {
 		}
 	}
 	fail(err)
+	a.limiter = kaggle.NewLimiter(1000, 100)
 	at, err := strconv.Atoi(os.Getenv("CRASH_STEP"))
 	fail(err)
 	steps := make(chan int, 1)
@@ -107,12 +109,14 @@ func served(t *testing.T, run func(context.Context, sandbox.Job) sandbox.Result)
 // reopen opens the home a child left behind. Its clock is minutes later, so that
 // a push that cannot be seen counts as not arrived.
 func reopen(t *testing.T, w *world, url, home string) *App {
-	return w.open(t, home, func(o *Options) {
+	a := w.open(t, home, func(o *Options) {
 		o.Transport = nil
 		o.Now = func() time.Time { return time.Now().Add(3 * time.Minute) }
 		env := map[string]string{"SANDGLASS_ENDPOINT": url, "KAGGLE_USERNAME": w.user, "KAGGLE_KEY": w.box.Key()}
 		o.Getenv = envOf(env)
 	})
+	a.limiter = kaggle.NewLimiter(1000, 100)
+	return a
 }
 
 // Killed at every step of a push: after a restart the run is there and runs once,

@@ -77,7 +77,7 @@ func (a *App) launchOne(ctx context.Context, acc Account, r runlog.Run) (why str
 	}
 	kept.Base = a.versionBefore(ctx, r.Kernel)
 	if kept.Base < 0 {
-		return "", errors.New("Kaggle could not be asked which version it has") //nolint:staticcheck // a name
+		return "", errors.New("the version at Kaggle could not be asked for")
 	}
 	a.at("launch: before the request is kept")
 	if err := a.keepPush(r, kept); err != nil {

@@ -14,6 +14,9 @@ import (
 	"sandglass/runnerpack"
 )
 
+// notCollected begins the note of a run whose collect failed.
+const notCollected = "not collected yet: "
+
 // settle reads what the session saved and writes what the run came to. The last
 // write is the one that calls the run collected; before it everything may be
 // repeated.
@@ -58,6 +61,9 @@ func (j *collectJob) settle(ctx context.Context, complete bool) error {
 		}
 		if complete && j.pattern == nil {
 			row.CollectedAt = now
+			if strings.HasPrefix(row.Note, notCollected) {
+				row.Note = ""
+			}
 		}
 		return nil
 	})
@@ -348,7 +354,7 @@ func (w *watcher) collectOne(ctx context.Context, r runlog.Run) {
 	if err != nil && ctx.Err() == nil {
 		w.reached(err)
 		w.a.log.Warn("not collected", "run", r.ID, "err", err)
-		if _, nerr := w.a.change(ctx, r.ID, func(r *runlog.Run) error { r.Note = "not collected yet: " + err.Error(); return nil }); nerr != nil {
+		if _, nerr := w.a.change(ctx, r.ID, func(r *runlog.Run) error { r.Note = notCollected + err.Error(); return nil }); nerr != nil {
 			w.a.log.Warn("note not stored", "run", r.ID, "err", nerr)
 		}
 	}

@@ -119,11 +119,12 @@ func (a *App) pushNow(ctx context.Context, acc Account, p *pushFolder, opt PushO
 		return RunRow{}, fmt.Errorf("push %s: the request could not be kept (%w); nothing was sent", r.Kernel, err)
 	}
 	a.at("push: before the intent row")
-	r, err := a.store.CreateRun(ctx, r)
+	stored, err := a.store.CreateRun(ctx, r)
 	if err != nil {
 		a.dropPush(r)
 		return RunRow{}, fmt.Errorf("push %s: the intent could not be written (%w); nothing was sent", r.Kernel, err)
 	}
+	r = stored
 	a.pushes.Add(1)
 	a.noteChange(ctx, EventRun, r.ID)
 	a.at("push: before the baseline")
@@ -295,9 +296,12 @@ func (a *App) newRun(acc Account, p *pushFolder, consent Consent) runlog.Run {
 		SourceSHA256: textSHA256(f.Source), Cap: p.limit, Consent: consent.By, Origin: originFolder,
 		Internet: m.EnableInternet, ScriptBytes: len(f.Source), CreatedAt: a.now().UTC().Truncate(time.Millisecond),
 	}
-	for kind, refs := range map[string][]string{"dataset": m.DatasetSources, "competition": m.CompetitionSources, "kernel": m.KernelSources, "model": m.ModelSources} {
-		for _, ref := range refs {
-			r.Inputs = append(r.Inputs, kind+" "+ref)
+	for _, in := range []struct {
+		kind string
+		refs []string
+	}{{"competition", m.CompetitionSources}, {"dataset", m.DatasetSources}, {"kernel", m.KernelSources}, {"model", m.ModelSources}} {
+		for _, ref := range in.refs {
+			r.Inputs = append(r.Inputs, in.kind+" "+ref)
 		}
 	}
 	if b := f.Record; b != nil {
@@ -340,6 +344,26 @@ func (a *App) keptPush(r runlog.Run) (keptPush, error) {
 func (a *App) dropPush(r runlog.Run) {
 	if err := os.Remove(a.keepPath(r)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		a.log.Warn("kept request not removed", "run", r.ID, "err", err)
+	}
+}
+
+// sweepPushes removes kept requests that no run needs: a crash between keeping
+// one and writing its row leaves it behind. Young ones may belong to a push that
+// is going on.
+func (a *App) sweepPushes(ctx context.Context) {
+	runs, err := a.store.Runs(ctx, runlog.Filter{States: []string{StatePushing, StateUnclear, StateWaiting}})
+	if err != nil {
+		return
+	}
+	needed := map[string]bool{}
+	for _, r := range runs {
+		needed[a.keepPath(r)] = true
+	}
+	files, _ := filepath.Glob(filepath.Join(a.home, "pushes", "*.json")) // the pattern is good
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil && !needed[f] && a.now().Sub(st.ModTime()) > 24*time.Hour {
+			os.Remove(f)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ func (a *App) rest(ctx context.Context, d time.Duration) {
 // own is the life of the one watcher.
 func (a *App) own(ctx context.Context) {
 	w := newWatcher(a)
+	a.sweepPushes(ctx)
 	a.setOwner(true)
 	defer a.setOwner(false)
 	defer w.stop()
