@@ -109,7 +109,7 @@ def main():
         w.wait(lambda s: s["page"] == "run" and s["status"] == "running", "the demo run to start", 60)
         time.sleep(6)
         w.shot("run-live-light")
-        w.wait(lambda s: s["status"] == "complete", "the demo run to be collected", 120)
+        w.wait(lambda s: s["status"] == "collected", "the demo run to be collected", 120)
         took = time.monotonic() - began
         print("from start to a collected demo run: %.0f s" % took)
         if took > 120:
@@ -155,7 +155,7 @@ def tpu_run(w):
     w.wait(lambda s: s["status"] == "queued", "the TPU run to be queued", 30)
     w.shot("run-queued-light")
     w.wait(lambda s: s["status"] == "running", "the TPU run to leave the queue", 75)
-    w.wait(lambda s: s["status"] == "complete", "the TPU run to be collected", 120)
+    w.wait(lambda s: s["status"] == "collected", "the TPU run to be collected", 120)
 
 
 def sign_in(home):
