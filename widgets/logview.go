@@ -14,9 +14,10 @@ import (
 
 // LogLine is one line of a LogView.
 type LogLine struct {
-	N    int // its number in the whole log, from 0
-	Text string
-	Warn bool // from the error stream: said by a mark at the line, not by colour alone
+	N     int // its number in the whole log, from 0
+	Text  string
+	Quiet bool // said by a machine to a machine: steps back
+	Warn  bool // from the error stream: said by a mark at the line, not by colour alone
 }
 
 // LogKeep is how many lines a LogView holds; older ones are dropped from its view, not from the log.
@@ -245,8 +246,11 @@ func (v *LogView) fillRow(i widget.ListItemID, o fyne.CanvasObject) {
 	}
 	n.Set(fmt.Sprintf("%d%s", l.N+1, mark))
 	color := ColorText
-	if l.Warn {
+	switch {
+	case l.Warn:
 		color = ColorWarning
+	case l.Quiet:
+		color = ColorMuted
 	}
 	text.SetColor(color)
 	text.Set(strings.ReplaceAll(l.Text, "\t", "    "))

@@ -194,7 +194,7 @@ func TestLogViewFindsAndStopsFollowing(t *testing.T) {
 	app(t)
 	v := NewLogView("nothing")
 	show(t, v, 700, 300)
-	v.Append(LogLine{0, "epoch 1", false}, LogLine{1, "WARNING: nan", true}, LogLine{2, "epoch 2", false}, LogLine{3, "done", false})
+	v.Append(LogLine{N: 0, Text: "epoch 1", Warn: false}, LogLine{N: 1, Text: "WARNING: nan", Warn: true}, LogLine{N: 2, Text: "epoch 2", Warn: false}, LogLine{N: 3, Text: "done", Warn: false})
 	v.find.SetText("EPOCH")
 	if v.count.Text != "1 of 2" || v.chosen != 0 || v.Following() {
 		t.Errorf("count %q, chosen %d, following %v", v.count.Text, v.chosen, v.Following())

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,9 @@ const (
 	tabFiles
 	tabShipped
 )
+
+// telemetryMark begins the log lines by which a session tells its progress.
+const telemetryMark = "::sandglass "
 
 // runPage is everything about one run.
 type runPage struct {
@@ -112,7 +116,8 @@ func (p *runPage) curvesTab() fyne.CanvasObject {
 
 func (p *runPage) utilTab() fyne.CanvasObject {
 	p.utilNote = widgets.Caption("").Wrapped()
-	return widgets.NewCard(lang.L("Utilisation, % of each device"), nil, container.NewBorder(nil, widgets.Pad(widgets.Gap8, 0, 0, 0, p.utilNote), nil, nil, p.util))
+	card := widgets.NewCard(lang.L("Utilisation, % of each device"), nil, widgets.VBox(widgets.Gap8, p.util, p.utilNote))
+	return scrolled(container.NewVBox(card))
 }
 
 func (p *runPage) Object() fyne.CanvasObject { return p.root }
@@ -149,7 +154,7 @@ func (p *runPage) Load(ctx context.Context) func() {
 func (p *runPage) showLog(lines []app.LogLine, total int) {
 	out := make([]widgets.LogLine, len(lines))
 	for i, l := range lines {
-		out[i] = widgets.LogLine{N: l.N, Text: l.Text, Warn: l.Stream == "stderr"}
+		out[i] = widgets.LogLine{N: l.N, Text: l.Text, Warn: l.Stream == "stderr", Quiet: strings.HasPrefix(l.Text, telemetryMark)}
 	}
 	if total < p.log.End() { // the log began anew
 		p.log.Replace(out)
@@ -206,6 +211,7 @@ func (p *runPage) render(now time.Time) {
 	p.curves.Empty, p.util.Empty, p.log.Empty = v.CurvesEmpty, v.UtilEmpty, v.LogEmpty
 	p.curves.SetData(v.Curves)
 	p.jobs.show(v.Jobs)
+	p.util.MinHeight = 96*float32(max(1, len(v.Util.Lanes))) + 32
 	p.util.SetData(v.Util)
 	p.utilNote.Set(v.UtilNote)
 	p.log.Refresh()

@@ -248,6 +248,7 @@ type filesTab struct {
 	object fyne.CanvasObject
 	table  *widgets.Table
 	note   *widgets.Text
+	head   *fyne.Container
 	open   *widgets.Button
 	empty  *widgets.EmptyState
 	rows   [][]widgets.Cell
@@ -267,7 +268,8 @@ func newFilesTab(p *runPage) *filesTab {
 	f.empty = widgets.NewEmptyState(widgets.IconFolder, lang.L("No files yet"), "", "", nil)
 	card := widgets.NewCard("", nil, container.NewStack(f.table, f.empty))
 	card.Tight = true
-	f.object = widgets.TopAndRest(widgets.Gap12, widgets.FixedHeight(30, widgets.Spread(f.note, f.open)), card)
+	f.head = widgets.FixedHeight(30, widgets.Spread(f.note, f.open))
+	f.object = widgets.TopAndRest(0, container.New(noticeStack{}, f.head), card)
 	p.h.Mark("run.files", f.table)
 	return f
 }
@@ -275,6 +277,7 @@ func newFilesTab(p *runPage) *filesTab {
 func (f *filesTab) show(v runView, r app.RunView) {
 	f.rows, f.files, f.dir = v.Files, v.FileViews, r.ArtifactsDir
 	f.note.Set(v.FilesNote)
+	setVisible(f.head, len(f.rows) > 0)
 	setVisible(f.open, r.ArtifactsDir != "" && r.Collected)
 	setVisible(f.table, len(f.rows) > 0)
 	if len(f.rows) > 0 {

@@ -84,6 +84,17 @@ func TestATracebackIsToldByItsEnd(t *testing.T) {
 	}
 }
 
+func TestARunningTaskIsAsFarAsItsCurve(t *testing.T) {
+	r := app.RunView{Greater: true, Curves: []app.CurveView{{Job: "a", Fold: 1, Points: []app.CurvePoint{{Epoch: 1, Frac: 0.25, Seconds: 60, Score: 0.9}, {Epoch: 2, Frac: 0.5, Seconds: 120, Score: 0.8}}}}}
+	row := newTaskRow(withProgress(app.TaskView{Job: "a", Fold: ptr(1), State: "running"}, r), false)
+	if row.Share != 0.5 || row.Words != "50 %, 2 min left" || row.Value != "0.900" {
+		t.Errorf("row = %+v", row)
+	}
+	if row := newTaskRow(withProgress(app.TaskView{Job: "a", Fold: ptr(2), State: "running"}, r), false); row.Words != "running" {
+		t.Errorf("another fold took the curve over: %+v", row)
+	}
+}
+
 func TestRunNotices(t *testing.T) {
 	r := sampleRun()
 	r.UnreachableAt = testNow.Add(-20 * time.Minute)

@@ -197,9 +197,39 @@ func (v *runView) tasks(r app.RunView) {
 		v.TasksAside = lang.L("best ") + metricName(r.Metric)
 	}
 	for _, t := range r.Tasks {
-		v.Tasks = append(v.Tasks, newTaskRow(t, len(r.Jobs) > 1))
+		v.Tasks = append(v.Tasks, newTaskRow(withProgress(t, r), len(r.Jobs) > 1))
 	}
 }
+
+// progressSteps is how finely a curve's place in the schedule is taken over.
+const progressSteps = 1000
+
+// withProgress takes how far a running task is from its curve, which arrives more often than word of the task itself.
+func withProgress(t app.TaskView, r app.RunView) app.TaskView {
+	if t.State != "running" || t.Fold == nil {
+		return t
+	}
+	for _, c := range r.Curves {
+		if c.Job != t.Job || c.Fold != *t.Fold || len(c.Points) == 0 {
+			continue
+		}
+		last := c.Points[len(c.Points)-1]
+		if of := max(t.Of, 1); last.Frac > float64(t.Epochs)/float64(of) {
+			t.Epochs, t.Of = int(last.Frac*progressSteps), progressSteps
+			if !math.IsNaN(last.Seconds) {
+				t.Seconds = math.Max(t.Seconds, last.Seconds)
+			}
+		}
+		for _, p := range c.Points {
+			if better := t.Best == nil || r.Greater && p.Score > *t.Best || !r.Greater && p.Score < *t.Best; better && !math.IsNaN(p.Score) {
+				t.Best = ptrTo(p.Score)
+			}
+		}
+	}
+	return t
+}
+
+func ptrTo(v float64) *float64 { return &v }
 
 func newTaskRow(t app.TaskView, withJob bool) taskRow {
 	row := taskRow{Name: taskName(t, withJob), Value: score(t.Best), Color: widgets.ColorGPU}
@@ -210,7 +240,7 @@ func newTaskRow(t app.TaskView, withJob bool) taskRow {
 		if t.Of > 0 {
 			row.Share = math.Min(1, float64(t.Epochs)/float64(t.Of))
 			row.Words = fmt.Sprintf("%.0f %%", row.Share*100)
-			if left := t.Seconds * (1 - row.Share) / math.Max(row.Share, 1e-9); row.Share > 0.02 && t.Seconds > 0 {
+			if left := t.Seconds * (1 - row.Share) / math.Max(row.Share, 1e-9); row.Share > 0.02 && left >= 1 {
 				row.Words += ", " + span(time.Duration(left*float64(time.Second))) + lang.L(" left")
 			}
 		}
