@@ -16,7 +16,7 @@ import (
 
 // notesName is the file beside a packed kernel that remembers what only this
 // machine needs: what took the space, and which curves to show beside the run.
-const notesName = "build-notes.json"
+const notesName = runnerpack.NotesFile
 
 // buildNotes is the content of notesName.
 type buildNotes struct {

@@ -391,6 +391,7 @@ func TestPackSparesForeignFolders(t *testing.T) {
 	readTestFile(t, filepath.Join(spec.Out, "train.py"))
 	spec.Out = filepath.Join(spec.Project, "src", "kernel") // inside what is included
 	first := pack(t, spec)
+	writeTestFile(t, filepath.Join(spec.Out, NotesFile), "{}")
 	if second := pack(t, spec); second.SHA256 != first.SHA256 {
 		t.Error("the second build carries the first")
 	}

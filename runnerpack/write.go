@@ -97,6 +97,9 @@ func writeSynced(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// NotesFile is a file that a caller may keep beside a build; a new build of the folder drops it.
+const NotesFile = "build-notes.json"
+
 // onlyBuild refuses a folder with files that no build wrote.
 func onlyBuild(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -106,7 +109,7 @@ func onlyBuild(dir string) error {
 	if err != nil {
 		return newPathError(dir, err)
 	}
-	own := map[string]bool{MetadataFile: true, RecordFile: true, "__pycache__": true, ".DS_Store": true}
+	own := map[string]bool{MetadataFile: true, RecordFile: true, NotesFile: true, "__pycache__": true, ".DS_Store": true}
 	if raw, err := readFile(filepath.Join(dir, MetadataFile), 1<<20); err == nil {
 		if m, _, err := ParseMetadata(raw); err == nil {
 			own[m.CodeFile] = true
