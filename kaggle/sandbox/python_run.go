@@ -23,8 +23,13 @@ var notebookRunner []byte
 //go:embed nvidia_smi.py
 var fakeSMI string
 
-// noKernelName is Kaggle's own sentence for a notebook without metadata.kernelspec (reported).
-const noKernelName = "No kernel name found in notebook"
+// errKernelName is Kaggle's own sentence for a notebook without metadata.kernelspec (reported).
+var errKernelName = failure("No kernel name found in notebook")
+
+// failure is an error whose words are Kaggle's and therefore not ours to style.
+type failure string
+
+func (f failure) Error() string { return string(f) }
 
 // pythonExecutor runs sessions as Python processes of this machine.
 type pythonExecutor struct {
@@ -113,7 +118,7 @@ func writeSource(job Job) ([]string, error) {
 		return nil, fmt.Errorf("the notebook is not JSON: %w", err)
 	}
 	if nb.Metadata.Kernelspec.Name == "" {
-		return nil, errors.New(noKernelName)
+		return nil, errKernelName
 	}
 	run, book := filepath.Join(src, "notebook_run.py"), filepath.Join(src, "notebook.ipynb")
 	return []string{run, book}, errors.Join(os.WriteFile(run, notebookRunner, 0o644), os.WriteFile(book, []byte(job.Source), 0o644))
@@ -230,9 +235,12 @@ func runProcess(ctx context.Context, job Job, python string, argv []string, say 
 		say("%v", err)
 		return Result{Status: StatusError, Message: err.Error(), ExitCode: -1}
 	}
-	stopped := context.AfterFunc(ctx, tree.kill)
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(killed); tree.kill() })
 	err = tree.wait()
-	stopped()
+	if !stop() {
+		<-killed
+	}
 	tree.kill() // what the session started and left behind
 	tree.drain(2 * time.Second)
 	if ctx.Err() != nil {

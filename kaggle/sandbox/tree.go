@@ -16,7 +16,8 @@ type tree struct {
 	waits chan error
 	pipes []*os.File
 	pumps sync.WaitGroup
-	os    osTree
+	end   func() // ends every process of the tree; set by start
+	free  func() // gives back what start took from the system; may be nil
 }
 
 // startTree starts cmd as the head of a process tree of its own, with its output pumped into the job's log.
@@ -65,6 +66,9 @@ func closeAll(files []*os.File) {
 	}
 }
 
+// kill ends the whole tree and returns when it is gone.
+func (t *tree) kill() { t.end() }
+
 // wait returns when the head of the tree has ended.
 func (t *tree) wait() error { return <-t.waits }
 
@@ -81,6 +85,9 @@ func (t *tree) drain(limit time.Duration) {
 	}
 	closeAll(t.pipes)
 	<-done
+	if t.free != nil {
+		t.free()
+	}
 }
 
 // settle is how long a chunk without a line end waits for the rest of its line: print writes text and line end apart.

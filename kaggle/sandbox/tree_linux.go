@@ -18,11 +18,10 @@ import (
 //go:embed loopback.py
 var loopback []byte
 
-type osTree struct{}
-
 // start starts the process in a session of its own and, when the kernel asked for no internet, in a network namespace
 // that has none. Where the system does not permit that, the log says so.
 func (t *tree) start(job Job, say func(string, ...any)) error {
+	t.end = func() { killAll(t.cmd.Process.Pid, t.mark) }
 	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if job.Internet {
 		t.cmd.SysProcAttr = attr
@@ -53,13 +52,11 @@ func (t *tree) start(job Job, say func(string, ...any)) error {
 	return t.cmd.Start()
 }
 
-// kill ends the whole tree and returns when it is gone: the process group, every descendant, and every process that
-// carries the session's mark, whatever it did to get away (own session, ignored signals, orphaned).
-func (t *tree) kill() { killAll(t.cmd.Process.Pid, t.mark) }
-
 // killMarked ends what a session of an earlier process left running.
 func killMarked(mark string) { killAll(0, mark) }
 
+// killAll ends a process group, every descendant, and every process that carries the session's mark, whatever it did
+// to get away (own session, ignored signals, orphaned), and returns when they are gone.
 func killAll(pid int, mark string) {
 	needle := []byte("SANDGLASS_SESSION_MARK=" + mark)
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {

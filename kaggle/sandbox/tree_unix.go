@@ -10,19 +10,17 @@ import (
 	"time"
 )
 
-type osTree struct{}
-
 func (t *tree) start(job Job, say func(string, ...any)) error {
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	t.end = func() { killGroup(t.cmd.Process.Pid) }
 	if !job.Internet {
 		say("this kernel has no internet on Kaggle; this system does not let the sandbox enforce that, so here it has")
 	}
 	return t.cmd.Start()
 }
 
-// kill ends the process group and every descendant, and returns when they are gone.
-func (t *tree) kill() {
-	pid := t.cmd.Process.Pid
+// killGroup ends a process group and every descendant, and returns when they are gone.
+func killGroup(pid int) {
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
 		left := family(func(p, parent, group int) bool { return p == pid || group == pid })
 		if len(left) == 0 {

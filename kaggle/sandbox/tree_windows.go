@@ -9,10 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// osTree is the job object that holds the session's processes; closing its last handle ends them, so they do not
-// outlive the sandbox either.
-type osTree struct{ job windows.Handle }
-
+// start starts the process in a job object, which ends with its last handle: nothing outlives the sandbox either.
 func (t *tree) start(job Job, say func(string, ...any)) error {
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 	if !job.Internet {
@@ -21,9 +18,13 @@ func (t *tree) start(job Job, say func(string, ...any)) error {
 	if err := t.cmd.Start(); err != nil {
 		return err
 	}
-	// Without a job object (a very old or locked-down system) taskkill has to do.
-	if h, err := newJobObject(uint32(t.cmd.Process.Pid)); err == nil {
-		t.os.job = h
+	h, err := newJobObject(uint32(t.cmd.Process.Pid))
+	t.end = func() { windows.TerminateJobObject(h, 1) }
+	t.free = func() { windows.CloseHandle(h) }
+	if err != nil {
+		// Without a job object (a very old or locked-down system) taskkill has to do.
+		t.free = nil
+		t.end = func() { exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(t.cmd.Process.Pid)).Run() }
 	}
 	return nil
 }
@@ -48,15 +49,6 @@ func newJobObject(pid uint32) (windows.Handle, error) {
 		return 0, err
 	}
 	return h, nil
-}
-
-// kill ends every process of the tree.
-func (t *tree) kill() {
-	if t.os.job != 0 {
-		windows.TerminateJobObject(t.os.job, 1)
-		return
-	}
-	exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(t.cmd.Process.Pid)).Run()
 }
 
 // killMarked has nothing to do: the job object died with the process that held it.
