@@ -6,6 +6,7 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -58,7 +59,7 @@ type Chart struct {
 	mu      sync.Mutex // guards what the drawing goroutine hands over
 	ready   *charts.Picture
 	key     chartKey
-	drawing chartKey
+	drawing bool // one picture is made at a time: live data that changes faster than it can be drawn must not starve the chart
 
 	at      fyne.Position
 	over    bool
@@ -88,7 +89,12 @@ func NewSparkline(width, height float32) *fyne.Container {
 }
 
 // SetData shows other data. It must not be changed afterwards. nil shows the empty sentence.
+// Data that is equal to what is shown costs nothing.
 func (c *Chart) SetData(d charts.Chart) {
+	if c.data != nil && reflect.DeepEqual(c.data, d) {
+		c.Refresh() // the empty sentence may have changed
+		return
+	}
 	c.data = d
 	c.version = chartsVersion.Add(1)
 	c.pinned = nil
@@ -130,14 +136,13 @@ func (c *Chart) image(w, h int) image.Image {
 	key := chartKey{w, h, c.version, isDark(th, variant), th.Size(SizeCaption)}
 	c.mu.Lock()
 	ready, have, busy := c.ready, c.key, c.drawing
+	stale := have != key || ready == nil
+	c.drawing = c.drawing || stale
 	c.mu.Unlock()
-	if have == key && ready != nil {
+	if !stale {
 		return ready.Image
 	}
-	if busy != key {
-		c.mu.Lock()
-		c.drawing = key
-		c.mu.Unlock()
+	if !busy {
 		st := chartStyle(th, float64(w)/float64(max(c.BaseWidget.Size().Width, 1)))
 		data := c.data
 		if drawInline.Load() > 0 {
@@ -151,13 +156,11 @@ func (c *Chart) image(w, h int) image.Image {
 	return cropped(ready, w, h, th, variant)
 }
 
-// finish keeps a picture unless a newer one was asked for meanwhile.
+// finish keeps a picture. When another one was asked for meanwhile, the refresh that follows asks again.
 func (c *Chart) finish(key chartKey, pic *charts.Picture) *charts.Picture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.drawing == key {
-		c.ready, c.key = pic, key
-	}
+	c.ready, c.key, c.drawing = pic, key, false
 	return pic
 }
 

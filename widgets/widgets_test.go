@@ -394,18 +394,39 @@ func TestChartSaysWhatFillsIt(t *testing.T) {
 	}
 }
 
-// The drawing goroutine of an old size must not replace the picture of a newer one.
-func TestChartDropsAnOutdatedPicture(t *testing.T) {
+// Live data that changes faster than it can be drawn must still be seen.
+func TestChartDrawsOneAtATimeAndShowsEach(t *testing.T) {
 	app(t)
 	c := NewChart("")
 	c.SetData(testCurves())
-	older, newer := chartKey{w: 10, version: 1}, chartKey{w: 20, version: 1}
-	c.drawing = newer
-	want := testCurves().Draw(20, 20, charts.Style{})
-	c.finish(newer, want)
-	c.finish(older, testCurves().Draw(10, 10, charts.Style{}))
-	if c.picture() != want {
-		t.Error("the older picture is shown")
+	c.Resize(fyne.NewSize(200, 100))
+	c.drawing = true // as if a goroutine were drawing
+	c.image(200, 100)
+	older := testCurves().Draw(200, 100, charts.Style{})
+	c.finish(chartKey{w: 200, h: 100}, older)
+	if c.picture() != older || c.drawing {
+		t.Error("a picture of older data was thrown away while newer data waits")
+	}
+	defer DrawInline()()
+	if got := c.image(200, 100); got == older.Image {
+		t.Error("the newer data was not drawn after the older")
+	}
+}
+
+func TestChartDoesNotRedrawEqualData(t *testing.T) {
+	app(t)
+	c := NewChart("")
+	c.SetData(testCurves())
+	before := c.version
+	c.SetData(testCurves())
+	if c.version != before {
+		t.Error("equal data is drawn anew")
+	}
+	other := testCurves()
+	other.Curves[0].Points[3].Score = 0.1
+	c.SetData(other)
+	if c.version == before {
+		t.Error("other data is not drawn")
 	}
 }
 
