@@ -53,10 +53,11 @@ type App struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // everything started with a.spawn
 
-	accounts accounts     // account.go
-	watch    watchState   // watch.go
-	logs     logIndex     // loglines.go
-	pushes   atomic.Int64 // intents written by this process: another one makes a plan stale
+	accounts  accounts     // account.go
+	watch     watchState   // watch.go
+	logs      logIndex     // loglines.go
+	quotaLost atomic.Bool  // the last question for the quota was not answered
+	pushes    atomic.Int64 // intents written by this process: another one makes a plan stale
 
 	limiter *kaggle.Limiter // nil = the process's own, always outside tests
 

@@ -56,6 +56,10 @@ func (a *App) readPushFolder(_ context.Context, acc Account, dir string, opt Pus
 		return nil, fmt.Errorf("push %s: %w", dir, err)
 	}
 	f, err := runnerpack.ReadFolder(dir)
+	var contradiction *runnerpack.AcceleratorError
+	if errors.As(err, &contradiction) {
+		return nil, &GuardError{Kernel: filepath.Base(dir), Guards: []Guard{{Code: "shape", Reason: contradiction.Error()}}}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("push %s: %w", dir, err)
 	}
@@ -178,6 +182,9 @@ func (a *App) pushFacts(ctx context.Context, acc Account, p *pushFolder, opt Pus
 		Pool: p.pool, Shape: p.shape, Cap: p.limit, ScriptBytes: len(p.folder.Source), Identity: p.identity,
 		EnableGPU: p.meta.EnableGPU, EnableTPU: p.meta.EnableTPU, Switches: p.folder.Record == nil,
 		DockerImage: p.meta.DockerImage, NoRun: opt.NoRun,
+	}
+	if f.Switches {
+		f.Shape = p.meta.MachineShape // as the file has it: a missing one is to be refused, not guessed
 	}
 	var warnings []string
 	quota, err := a.Quota(ctx, true)

@@ -26,6 +26,7 @@ func (a *App) Quota(ctx context.Context, live bool) (QuotaView, error) {
 	why := "not asked again"
 	var asked error
 	if live {
+		a.catchUp(ctx, acc)
 		if asked = a.readQuota(ctx, acc); asked != nil {
 			why = asked.Error()
 		}
@@ -44,6 +45,24 @@ func (a *App) Quota(ctx context.Context, live bool) (QuotaView, error) {
 	return v, nil
 }
 
+// catchUp asks about our metered runs that Kaggle has, before the quota is read: one that left the queue a moment ago would be
+// counted twice, as waiting by the log and as reserved by Kaggle. What cannot be asked stays as the log has it.
+func (a *App) catchUp(ctx context.Context, acc Account) {
+	runs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, States: []string{StateQueued, StateRunning, StateStopping}})
+	if err != nil {
+		return
+	}
+	for _, r := range runs {
+		if poolOf(r) == PoolCPU {
+			continue
+		}
+		if err := a.refresh(ctx, acc, r); err != nil {
+			a.log.Info("a run in flight could not be asked before the quota was read", "run", r.ID, "err", err)
+			return
+		}
+	}
+}
+
 // readQuota asks Kaggle once and keeps the answer. An answer that cannot be read
 // is logged raw and the last good one stays.
 func (a *App) readQuota(ctx context.Context, acc Account) error {
@@ -52,6 +71,7 @@ func (a *App) readQuota(ctx context.Context, acc Account) error {
 		return err
 	}
 	q, err := c.Quota(ctx)
+	a.quotaLost.Store(err != nil)
 	if err != nil {
 		if errors.Is(err, kaggle.ErrMalformed) {
 			a.log.Warn("quota answer not understood, the last good one is kept", "op", "quota", "raw", q.Raw)
@@ -108,6 +128,20 @@ func (a *App) cachedQuota(ctx context.Context, acc Account) (QuotaView, error) {
 		v.RefreshAt = b.RefreshAt
 	}
 	return v, nil
+}
+
+// markFresh says whether a reading is still live on screen: the last question was answered, and not long ago.
+func (a *App) markFresh(v *QuotaView) {
+	age := a.now().Sub(v.FetchedAt)
+	v.Live = !v.FetchedAt.IsZero() && age < quotaIdle+quotaBusy && !a.quotaLost.Load()
+	switch {
+	case v.Live:
+		v.Why = ""
+	case a.quotaLost.Load():
+		v.Why = "Kaggle did not answer when it was asked again"
+	case !v.FetchedAt.IsZero():
+		v.Why = "it was not asked since"
+	}
 }
 
 // balance reckons one pool; nil when Kaggle did not report it.

@@ -161,6 +161,7 @@ func (a *App) Week(ctx context.Context) (WeekView, error) {
 	if v.Quota, err = a.cachedQuota(ctx, acc); err != nil {
 		return v, err
 	}
+	a.markFresh(&v.Quota)
 	v.WeekFrom = planner.WeekStart(v.Quota.RefreshAt, v.Now)
 	v.WeekTo = v.WeekFrom.Add(7 * 24 * time.Hour)
 	if err := a.weekBurn(ctx, acc, &v); err != nil {

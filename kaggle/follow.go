@@ -18,7 +18,8 @@ import (
 const (
 	streamIdle     = 4 * time.Minute
 	reconnectDelay = time.Second
-	dropLimit      = 5 // connections in a row without a new record
+	dropLimit      = 5 // connections in a row that were cut at once, without a new record
+	steadyAfter    = time.Minute
 )
 
 var errIdle = errors.New("nothing came for too long")
@@ -30,7 +31,7 @@ var errIdle = errors.New("nothing came for too long")
 //   - LogEnded, nil after END_OF_LOG or after the whole log of a finished session;
 //   - LogDropped, nil when the stream ended without that: ask for the status, and if it is not terminal follow again with
 //     skip plus the number of records that came;
-//   - LogDropped and an error when the log cannot be opened, when five connections in a row brought nothing new, when ctx
+//   - LogDropped and an error when the log cannot be opened, when five connections in a row were cut within a minute and brought nothing new, when ctx
 //     ended, or when onRecord failed (that error is passed on).
 //
 // What the server answers while a session stays queued for long is unverified; an empty answer counts as LogDropped.
@@ -44,14 +45,14 @@ func (c *Client) FollowLog(ctx context.Context, ref Ref, version, skip int, onRe
 		f.path += "?versionLabel=" + v
 	}
 	for drops := 0; ; {
-		before := f.have
+		before, began := f.have, c.now()
 		end, err := f.connection(ctx)
 		var broken *brokenStream
 		if !errors.As(err, &broken) {
 			return end, err
 		}
-		if drops++; f.have > before {
-			drops = 0
+		if drops++; f.have > before || c.now().Sub(began) >= steadyAfter {
+			drops = 0 // it brought something, or it was merely cut for being quiet: both are normal
 		}
 		if drops >= dropLimit {
 			return LogDropped, &Error{Op: op, Kind: ErrOffline, Temporary: true, Message: "the stream broke five times without anything new", cause: broken.err}

@@ -203,6 +203,33 @@ func TestFollowLogOverHours(t *testing.T) {
 	})
 }
 
+// A training run may print nothing for an hour: streams that were merely cut for being quiet are opened again without end.
+func TestFollowLogOutlastsAQuietRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const quiet = 20 // connections, well over an hour
+		var conns atomic.Int32
+		c := inBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			stream(w)
+			_, _ = io.WriteString(w, event(0))
+			if conns.Add(1) > quiet {
+				_, _ = io.WriteString(w, event(1)+"data: END_OF_LOG\n\n")
+				return
+			}
+			if conns.Load()%2 == 0 { // a balancer cuts it
+				time.Sleep(3 * time.Minute)
+				panic(http.ErrAbortHandler)
+			}
+			<-r.Context().Done() // or our own idle limit ends it
+		})
+		got := 0
+		end, err := c.FollowLog(t.Context(), testRef, 0, 0, func(LogRecord) error { got++; return nil })
+		if err != nil || end != LogEnded || got != 2 {
+			t.Errorf("%v %v after %d records", end, err, got)
+		}
+		synctest.Wait()
+	})
+}
+
 // Five connections without anything new are enough.
 func TestFollowLogGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

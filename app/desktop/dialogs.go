@@ -166,8 +166,16 @@ func showBrowserSignIn(s *shell, done func()) {
 	busy := newWork(s)
 	busy.start(lang.L("Waiting for the browser"), nil)
 	var m *modal
-	finish := func(acc app.Account, err error) {
+	var finish func(acc app.Account, err error)
+	keep := func(store string) {
+		s.Background(func(life context.Context) { finish(login.Keep(life, store)) })
+	}
+	finish = func(acc app.Account, err error) {
 		s.do(func() {
+			if app.NeedsStore(err) { // signed in, but there is no keychain: the person says where to keep it
+				keychainChoice(s, err, keep)
+				return
+			}
 			if ctx.Err() != nil {
 				return
 			}
