@@ -1,9 +1,7 @@
 package app
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,9 +22,6 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeApp(t, a)
-	if from := os.Getenv("DEMO_BASE"); from != "" {
-		os.CopyFS(filepath.Join(a.Home(), "demo", "artifacts", "baseline"), os.DirFS(from))
-	}
 	began := time.Now()
 	row, err := a.StartDemo(t.Context(), nil)
 	if err != nil {

@@ -145,7 +145,7 @@ func (a *App) planOf(ctx context.Context, acc Account, p *pushFolder, opt PushOp
 	plan := PushPlan{
 		Dir: p.folder.Dir, Kernel: strings.ToLower(p.meta.ID), Name: p.name, Accelerator: p.shape, Pool: string(p.pool),
 		CapHours: p.limit.Hours(), Options: opt, CostText: costText(p, opt),
-		Warnings: append(append([]string{}, p.folder.Warnings...), p.folder.Fixed...),
+		Warnings: folderWarnings(p.folder),
 		source:   textSHA256(p.folder.Source), at: a.now(), pushes: a.pushes.Load(),
 	}
 	facts, quota, warnings, err := a.pushFacts(ctx, acc, p, opt, 0)
@@ -162,6 +162,15 @@ func (a *App) planOf(ctx context.Context, acc Account, p *pushFolder, opt PushOp
 		plan.LeftAfter = max(0, b.Left-p.limit).Hours()
 	}
 	return plan, nil
+}
+
+// folderWarnings are what the reader of the folder noticed. A kernel that was packed here knows its machine: it starts a worker a
+// card by itself, so the words about cards are for folders of one's own.
+func folderWarnings(f *runnerpack.Folder) []string {
+	if f.Record != nil {
+		return append([]string{}, f.Fixed...)
+	}
+	return append(append([]string{}, f.Warnings...), f.Fixed...)
 }
 
 // costText is what the push button says it costs.

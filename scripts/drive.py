@@ -14,6 +14,7 @@ import time
 
 OUT = sys.argv[1]
 BIN = os.path.abspath("bin/sandglass")
+NOTES = os.path.join(OUT, "notifications.jsonl")
 
 
 class Window:
@@ -96,8 +97,7 @@ def run(*cmd):
 
 def main():
     home = tempfile.mkdtemp(prefix="sandglass-home-")
-    notes_path = os.path.join(OUT, "notifications.jsonl")
-    notes = open(notes_path, "w")
+    notes = open(NOTES, "w")
     recorder = subprocess.Popen(["bin/notifyrec"], stdout=notes)
     began = time.monotonic()
     w = Window(home)
@@ -120,13 +120,6 @@ def main():
             w.wait(lambda s, page=page: s["page"] == page, "the page " + page)
             w.shot(page + "-light")
         tpu_run(w)
-        with open(notes_path) as f:
-            got = [json.loads(line) for line in f]
-        titles = [n.get("title", "") for n in got]
-        if not any(t.startswith("TPU run started: ") for t in titles):
-            raise SystemExit("no notification said that the TPU run started; got %s" % titles)
-        if not any(t.startswith("Finished: ") or "finished" in t.lower() for t in titles):
-            raise SystemExit("no notification said that a run finished; got %s" % titles)
         w.quit()
         sign_in(home)
         if "tour" in sys.argv[2:]:
@@ -139,6 +132,18 @@ def main():
         text = f.read()
     if "Error in Fyne call thread" in text or "panic" in text:
         raise SystemExit("the app's own log shows a fault:\n" + text[-4000:])
+
+
+def told(good, what, seconds):
+    """Waits until the notification service has received a notification like that."""
+    got, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        with open(NOTES) as f:
+            got = [json.loads(line) for line in f if line.endswith("\n")]
+        if any(good(n) for n in got):
+            return
+        time.sleep(0.2)
+    raise SystemExit("no notification said %s; received: %s" % (what, got))
 
 
 def tpu_run(w):
@@ -155,7 +160,9 @@ def tpu_run(w):
     w.wait(lambda s: s["status"] == "queued", "the TPU run to be queued", 30)
     w.shot("run-queued-light")
     w.wait(lambda s: s["status"] == "running", "the TPU run to leave the queue", 75)
-    w.wait(lambda s: s["status"] == "collected", "the TPU run to be collected", 120)
+    w.key("ctrl+1")  # nothing is told natively about what the window is showing
+    told(lambda n: n.get("title", "").startswith("TPU run started: ") and "waited" in n.get("body", ""), "that the TPU run started", 30)
+    told(lambda n: "finished" in n.get("title", "").lower(), "that the run finished", 120)
 
 
 def sign_in(home):

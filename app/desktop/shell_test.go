@@ -80,7 +80,9 @@ func readState(t *testing.T, path string) uiSnapshot {
 func TestFirstStartShowsTheDoors(t *testing.T) {
 	s, ui, state := openShell(t, t.TempDir())
 	ui.until("the doors", func() bool { return readState(t, state).Page == "first" })
-	ui.until("what is on this computer", func() bool { return s.pages["first"].(*firstPage).here.Text != "" && readState(t, state).Page == "first" })
+	ui.until("what is on this computer", func() bool {
+		return s.pages["first"].(*firstPage).here.Text != "" && readState(t, state).Page == "first"
+	})
 	for _, name := range []string{"first.sandbox", "first.signin"} {
 		if _, ok := readState(t, state).Objects[name]; !ok {
 			t.Errorf("a driving script does not find %s in %v", name, readState(t, state).Objects)
