@@ -24,6 +24,7 @@ type buildNotes struct {
 	Parts    []SizePart `json:"parts"`
 	Warnings []string   `json:"warnings"`
 	Baseline string     `json:"baseline"` // absolute folder, "" = none
+	Spec     BuildSpec  `json:"spec"`     // what was asked for, so that the next run can start from it
 }
 
 // Build writes a kernel folder for the account that is signed in. Nothing is
@@ -51,7 +52,7 @@ func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)
 		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
 	}
 	res := buildResult(b, ps)
-	notes := buildNotes{BuildID: b.BuildID, Parts: res.Parts, Warnings: res.Warnings, Baseline: shownBaseline(spec)}
+	notes := buildNotes{BuildID: b.BuildID, Parts: res.Parts, Warnings: res.Warnings, Baseline: shownBaseline(spec), Spec: spec}
 	if err := writeJSON(filepath.Join(b.Dir, notesName), notes); err != nil {
 		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
 	}

@@ -32,6 +32,7 @@ type newPage struct {
 	datasets, kernels      *entry
 	competition            *entry
 	hours, folds, baseline *entry
+	include                *entry
 	internet               *widget.Check
 	shape                  *widgets.FilterChips
 	hints                  map[field]*hint
@@ -63,6 +64,7 @@ func newNewPage(h host) *newPage {
 	p.hours.SetText("2")
 	p.folds = field("new.folds", lang.L("all of data/folds.csv"))
 	p.baseline = field("new.baseline", lang.L("none"))
+	p.include = field("new.include", "src")
 	p.internet = widget.NewCheck(lang.L("Internet during the run"), func(bool) { p.stale() })
 	p.internet.SetChecked(true)
 	var chips []widgets.Chip
@@ -85,6 +87,7 @@ func newNewPage(h host) *newPage {
 		p.row(lang.L("Project folder"), fieldProject, container.NewBorder(nil, nil, nil, browse, p.project)),
 		p.row(lang.L("Name"), fieldName, p.name),
 		p.row(lang.L("Command"), fieldCommand, p.command),
+		p.row(lang.L("Files to send"), "", p.include),
 		p.row(lang.L("Folds"), fieldFolds, p.folds),
 		p.row(lang.L("Baseline"), fieldBaseline, p.baseline),
 	))
@@ -166,8 +169,8 @@ func (p *newPage) Load(ctx context.Context) func() {
 	}
 	for _, r := range rows {
 		if r.Origin == "push" && r.Project != "" {
-			if v, err := p.h.Core().Run(ctx, r.ID); err == nil {
-				return func() { p.fill(v) }
+			if spec, err := p.h.Core().SpecOf(ctx, r.ID); err == nil {
+				return func() { p.fill(formOf(spec)) }
 			}
 		}
 	}
@@ -181,36 +184,41 @@ func (p *newPage) Hidden() {}
 // startFrom takes over an earlier run's words.
 func (p *newPage) startFrom(run int64) {
 	p.h.Background(func(ctx context.Context) {
-		v, err := p.h.Core().Run(ctx, run)
+		spec, err := p.h.Core().SpecOf(ctx, run)
 		p.h.Do(func() {
 			if err != nil {
 				p.h.Fail(err)
 				return
 			}
 			p.filled = false
-			p.fill(v)
+			p.project.SetText("")
+			p.fill(formOf(spec))
 		})
 	})
 }
 
-func (p *newPage) fill(v app.RunView) {
-	if p.filled || p.project.Text != "" && p.project.Text != v.Project {
+// fill shows f, unless the person has begun to type a project of their own.
+func (p *newPage) fill(f newForm) {
+	if p.filled || p.project.Text != "" && p.project.Text != f.Project {
 		return
 	}
 	p.filled = true
-	p.project.SetText(v.Project)
-	p.name.SetText(v.Name)
-	p.command.SetText(v.Command)
-	p.hours.SetText(fmt.Sprintf("%g", v.CapHours))
-	p.baseline.SetText(v.BaselineName)
-	if p.shape.Chip(v.Accelerator) != nil {
-		p.shape.Select(v.Accelerator)
+	for _, s := range []struct {
+		e    *entry
+		text string
+	}{{p.project, f.Project}, {p.name, f.Name}, {p.command, f.Command}, {p.datasets, f.Datasets}, {p.competition, f.Competition},
+		{p.kernels, f.Kernels}, {p.hours, f.Hours}, {p.folds, f.Folds}, {p.baseline, f.Baseline}, {p.include, f.Include}} {
+		s.e.SetText(s.text)
+	}
+	p.internet.SetChecked(f.Internet)
+	if p.shape.Chip(f.Shape) != nil {
+		p.shape.Select(f.Shape)
 	}
 }
 
 func (p *newPage) form() newForm {
 	return newForm{Project: p.project.Text, Name: p.name.Text, Command: p.command.Text, Datasets: p.datasets.Text, Kernels: p.kernels.Text,
-		Competition: p.competition.Text, Shape: p.shape.Selected(), Hours: p.hours.Text, Folds: p.folds.Text, Baseline: p.baseline.Text,
+		Competition: p.competition.Text, Shape: p.shape.Selected(), Hours: p.hours.Text, Folds: p.folds.Text, Baseline: p.baseline.Text, Include: p.include.Text,
 		Internet: p.internet.Checked}
 }
 

@@ -82,3 +82,14 @@ func TestTicketButtonNamesTheCost(t *testing.T) {
 		t.Errorf("quota: %+v", tk)
 	}
 }
+
+func TestFormOfAnEarlierRunReadsBackTheSame(t *testing.T) {
+	dir := t.TempDir()
+	want := app.BuildSpec{Project: dir, Name: "cnx384", Command: "python src/train.py --folds {fold}", Hours: 2.5, Folds: []int{0, 3}, Accelerator: "TpuV5E8",
+		Datasets: []string{"sam-roe/leaf-scans=data/leaf", "kim/x"}, Kernels: []string{"me/prep"}, Competitions: []string{"leaf-cup"}, Baseline: "baseline",
+		Include: []string{"src", "data/penguins.csv"}, NoInternet: true}
+	got, problems := formOf(want).spec()
+	if len(problems) != 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v with problems %v, want %+v", got, problems, want)
+	}
+}

@@ -22,6 +22,7 @@ type newForm struct {
 	Hours                          string
 	Folds                          string // "" = all of data/folds.csv
 	Baseline                       string
+	Include                        string // files and folders that travel; "" = src
 	Internet                       bool
 }
 
@@ -55,7 +56,7 @@ func (f newForm) spec() (spec app.BuildSpec, problems map[field]string) {
 	spec = app.BuildSpec{
 		Project: strings.TrimSpace(f.Project), Name: strings.TrimSpace(f.Name), Command: strings.TrimSpace(f.Command),
 		Accelerator: f.Shape, Datasets: list(f.Datasets), Competitions: list(f.Competition), Kernels: list(f.Kernels),
-		Baseline: strings.TrimSpace(f.Baseline), NoInternet: !f.Internet,
+		Baseline: strings.TrimSpace(f.Baseline), Include: list(f.Include), NoInternet: !f.Internet,
 	}
 	if spec.Project == "" {
 		problems[fieldProject] = lang.L("Choose the folder that holds your training code.")
@@ -87,6 +88,19 @@ func (f newForm) spec() (spec app.BuildSpec, problems map[field]string) {
 		spec.Folds = append(spec.Folds, n)
 	}
 	return spec, problems
+}
+
+// formOf is the form as it was for an earlier run.
+func formOf(s app.BuildSpec) newForm {
+	f := newForm{Project: s.Project, Name: s.Name, Command: s.Command, Datasets: strings.Join(s.Datasets, " "), Competition: strings.Join(s.Competitions, " "),
+		Kernels: strings.Join(s.Kernels, " "), Shape: s.Accelerator, Hours: strconv.FormatFloat(s.Hours, 'g', -1, 64), Baseline: s.Baseline,
+		Include: strings.Join(s.Include, " "), Internet: !s.NoInternet}
+	var folds []string
+	for _, k := range s.Folds {
+		folds = append(folds, strconv.Itoa(k))
+	}
+	f.Folds = strings.Join(folds, " ")
+	return f
 }
 
 // suggest fills what a folder tells by itself, and leaves what the person typed.
