@@ -1,6 +1,7 @@
 package runnerpack
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,11 @@ import (
 //go:embed all:session
 var session embed.FS
 
-const runnerTemplate = "session/runner.py"
+const (
+	scriptTemplate = "session/bootstrap.py"
+	runnerSource   = "session/runner.py"
+	runnerMember   = "_sandglass/runner.py"
+)
 
 // supportFolders are the packages that a training script may import.
 var supportFolders = []string{"sandglass", "kgkit"}
@@ -29,12 +34,26 @@ type member struct {
 // Parts of a script, as Build.Parts names them.
 const (
 	partRunner   = "runner"
+	partScript   = "script" // the readable head of the script
 	partConfig   = "config"
 	partSupport  = "support"
 	partCode     = "code"
 	partFolds    = "folds"
 	partBaseline = "baseline"
 )
+
+// runnerFile is the program that a script carries and runs.
+func runnerFile() (member, error) {
+	data, err := session.ReadFile(runnerSource)
+	if err != nil {
+		return member{}, fmt.Errorf("the runner in this program: %w", err)
+	}
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	if !isASCII(strings.ReplaceAll(string(data), "\n", "")) {
+		return member{}, fmt.Errorf("the runner in this program is not ASCII")
+	}
+	return member{runnerMember, data, partRunner}, nil
+}
 
 // supportMembers are the support packages, sorted by name.
 func supportMembers() ([]member, error) {

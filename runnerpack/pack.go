@@ -71,10 +71,7 @@ func (p *plan) assemble(pl *payload) (*Build, []byte, error) {
 		Jobs: p.jobs, Folds: p.folds, Metadata: p.metadata(), LeftOut: pl.leftOut,
 	}
 	b.Metadata.CodeFile = b.Script
-	if b.Parts, err = pl.shares(len(payload)); err != nil {
-		return nil, nil, err
-	}
-	b.Parts = append(b.Parts, Part{partConfig, len(text)}, Part{partRunner, len(script) - len(payload) - len(text)})
+	b.Parts = append(pl.shares(len(payload)), Part{partConfig, len(text)}, Part{partScript, len(script) - len(payload) - len(text)})
 	sortParts(b.Parts)
 	files := map[string]member{}
 	for _, m := range pl.members {

@@ -3,6 +3,7 @@ package runnerpack
 import (
 	"archive/tar"
 	"bytes"
+	"compress/bzip2"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,15 +76,12 @@ func script(t testing.TB, b *Build) (config, map[string][]byte) {
 	if !strings.Contains(text, hexSHA256(packed)) {
 		t.Fatal("the payload's hash is not in the script")
 	}
-	raw, err := xzUnpack(packed, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string][]byte{}
-	r := tar.NewReader(bytes.NewReader(raw))
+	r := tar.NewReader(bzip2.NewReader(bytes.NewReader(packed)))
 	for {
 		h, err := r.Next()
 		if err == io.EOF {
+			addTables(t, files, packed)
 			return c, files
 		}
 		if err != nil {
@@ -92,6 +90,26 @@ func script(t testing.TB, b *Build) (config, map[string][]byte) {
 		if files[h.Name], err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// addTables adds the packed tables, which lie at the payload's end.
+func addTables(t testing.TB, files map[string][]byte, packed []byte) {
+	t.Helper()
+	var places map[string][2]int
+	if files[tablesMember] == nil {
+		return
+	}
+	if err := json.Unmarshal(files[tablesMember], &places); err != nil {
+		t.Fatal(err)
+	}
+	end := 0
+	for _, p := range places {
+		end = max(end, p[0]+p[1])
+	}
+	tail := packed[len(packed)-end:]
+	for name, p := range places {
+		files[name] = tail[p[0] : p[0]+p[1]]
 	}
 }
 

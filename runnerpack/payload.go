@@ -14,11 +14,17 @@ import (
 
 const baselineFolder = "_sandglass/baseline/"
 
-// payload is what travels compressed.
+// tablesMember is the index of the packed tables: {name: [first byte, length]}.
+const tablesMember = "_sandglass/tables.json"
+
+// payload is what travels: a bzip2 stream of a tar of the members, and after it
+// the packed tables one behind the other. The tables are as small as they get,
+// and would only grow in a second compression.
 type payload struct {
 	members []member // sorted by name
 	splits  []Split
-	packed  []byte // xz of the tar
+	tables  []Blob
+	packed  []byte
 	leftOut []string
 }
 
@@ -29,7 +35,11 @@ func (p *plan) gather(c *collector) (*payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl.members = append(pl.members, support...)
+	runner, err := runnerFile()
+	if err != nil {
+		return nil, err
+	}
+	pl.members = append(append(pl.members, runner), support...)
 	for _, m := range c.members {
 		pl.members = append(pl.members, m)
 	}
@@ -120,9 +130,7 @@ func (p *plan) addSplits(pl *payload) error {
 		return err
 	}
 	pl.splits = append(pl.splits, s)
-	for _, b := range blobs {
-		pl.members = append(pl.members, member{b.Name, b.Data, partFolds})
-	}
+	pl.tables = append(pl.tables, blobs...)
 	return nil
 }
 
@@ -143,51 +151,71 @@ func (pl *payload) refuseSecrets() error {
 // compress makes the payload. Owner, mode and time are fixed, because equal
 // input has to give equal bytes.
 func (pl *payload) compress() error {
-	// Blobs are as small as they get. When they alone fill the script, trying to
-	// compress them costs seconds and changes nothing.
-	if n := base85Len(pl.bytes(partFolds)); n >= MaxScriptBytes {
+	// When the tables alone fill the script, compressing the rest changes nothing.
+	if n := base85Len(pl.tableBytes()); n >= MaxScriptBytes {
 		return &SizeError{Bytes: n, Parts: []Part{{partFolds, n}}}
 	}
+	members := pl.members
+	if len(pl.tables) > 0 {
+		places, at := map[string][2]int{}, 0
+		for _, b := range pl.tables {
+			places[b.Name] = [2]int{at, len(b.Data)}
+			at += len(b.Data)
+		}
+		index, err := plainJSON(places)
+		if err != nil {
+			return err
+		}
+		members = append(members[:len(members):len(members)], member{tablesMember, index, partFolds})
+	}
+	raw, err := tarOf(members)
+	if err != nil {
+		return err
+	}
+	pl.packed = bzip2Pack(raw)
+	for _, b := range pl.tables {
+		pl.packed = append(pl.packed, b.Data...)
+	}
+	return nil
+}
+
+func tarOf(members []member) ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
-	for _, m := range pl.members {
+	for _, m := range members {
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: m.name, Mode: 0o644, Size: int64(len(m.data))}
 		if bytes.HasPrefix(m.data, []byte("#!")) { // by content: the project's own modes differ from system to system
 			h.Mode = 0o755
 		}
 		if err := w.WriteHeader(h); err != nil {
-			return fmt.Errorf("payload: %s: %w", m.name, err)
+			return nil, fmt.Errorf("payload: %s: %w", m.name, err)
 		}
 		if _, err := w.Write(m.data); err != nil {
-			return fmt.Errorf("payload: %s: %w", m.name, err)
+			return nil, fmt.Errorf("payload: %s: %w", m.name, err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		return fmt.Errorf("payload: %w", err)
+		return nil, fmt.Errorf("payload: %w", err)
 	}
-	var err error
-	pl.packed, err = xzPack(buf.Bytes())
-	return err
+	return buf.Bytes(), nil
 }
 
-// bytes of a part before compression.
-func (pl *payload) bytes(part string) (n int) {
-	for _, m := range pl.members {
-		if m.part == part {
-			n += len(m.data)
-		}
+// tableBytes is the length of the packed tables.
+func (pl *payload) tableBytes() (n int) {
+	for _, b := range pl.tables {
+		n += len(b.Data)
 	}
 	return n
 }
 
-// shares tells what each part takes of total characters. Blobs do not compress
-// further and count as they are; the others are compressed each on its own and
-// share the rest in that proportion, because in one stream they help each other.
-func (pl *payload) shares(total int) ([]Part, error) {
-	folds := min(base85Len(pl.bytes(partFolds)), total)
+// shares tells what each part takes of total characters. Tables count as they
+// are; the others are compressed each on its own and share the rest in that
+// proportion, because in one stream they help each other.
+func (pl *payload) shares(total int) []Part {
+	folds := min(base85Len(pl.tableBytes()), total)
 	var parts []Part
 	sum := 0
-	for _, name := range []string{partSupport, partCode, partBaseline} {
+	for _, name := range []string{partRunner, partSupport, partCode, partBaseline} {
 		var all []byte
 		for _, m := range pl.members {
 			if m.part == name {
@@ -197,25 +225,18 @@ func (pl *payload) shares(total int) ([]Part, error) {
 		if all == nil {
 			continue
 		}
-		alone, err := xzPack(all)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, Part{name, len(alone)})
-		sum += len(alone)
+		alone := len(bzip2Pack(all))
+		parts = append(parts, Part{name, alone})
+		sum += alone
 	}
 	rest := total - folds
 	for i := range parts {
 		parts[i].Bytes = parts[i].Bytes * (total - folds) / sum
 		rest -= parts[i].Bytes
 	}
-	if len(parts) > 0 {
-		parts[0].Bytes += rest // rounding
-	} else {
-		folds += rest
-	}
+	parts[0].Bytes += rest // rounding; the runner always travels
 	if folds > 0 {
 		parts = append(parts, Part{partFolds, folds})
 	}
-	return parts, nil
+	return parts
 }

@@ -20,7 +20,10 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("kernel", sys.argv[1])
 kernel = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(kernel)
-kernel.unpack(kernel.CONFIG, sys.argv[2])
+files, tables = kernel.open_payload()
+runner = {"__name__": "runner"}
+exec(compile(files.extractfile("_sandglass/runner.py").read(), "runner.py", "exec"), runner)
+runner["unpack"](kernel.CONFIG, files, tables, sys.argv[2])
 `
 
 func python(t testing.TB) string {

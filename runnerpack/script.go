@@ -153,7 +153,9 @@ func (p *plan) doc(buildID string) string {
 	b.WriteString("What it does: unpacks the code that it carries, links the inputs, runs one process for\n" +
 		"each job and fold, saves state before the time is up, and writes what it found to run.json.\n" +
 		"To stop it: open the session at kaggle.com (View Active Events) and choose Stop session;\n" +
-		"what is in the output folder by then is kept.")
+		"what is in the output folder by then is kept.\n\n" +
+		"The program that does all this, and the code that it runs, are in the payload at the end of\n" +
+		"this file: `python this_file.py --show` lists them, `--show _sandglass/runner.py` prints one.")
 	return docText(b.String())
 }
 
@@ -171,24 +173,24 @@ func docText(s string) string {
 	return strings.ReplaceAll(s, `"""`, `'''`)
 }
 
-// template is the runner, cut at its marks.
+// template is the script, cut at its marks.
 type template struct{ text string }
 
 var templateMarks = []string{"@@DOC@@", "@@CONFIG@@", "@@PAYLOAD@@", "@@PAYLOAD_SHA256@@"}
 
 func readTemplate() (template, error) {
-	raw, err := session.ReadFile(runnerTemplate)
+	raw, err := session.ReadFile(scriptTemplate)
 	if err != nil {
-		return template{}, fmt.Errorf("the runner in this program: %w", err)
+		return template{}, fmt.Errorf("the script in this program: %w", err)
 	}
 	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
 	for _, mark := range templateMarks {
 		if n := strings.Count(text, mark); n != 1 {
-			return template{}, fmt.Errorf("the runner in this program has the mark %s %d times", mark, n)
+			return template{}, fmt.Errorf("the script in this program has the mark %s %d times", mark, n)
 		}
 	}
 	if !isASCII(strings.ReplaceAll(text, "\n", "")) {
-		return template{}, fmt.Errorf("the runner in this program is not ASCII")
+		return template{}, fmt.Errorf("the script in this program is not ASCII")
 	}
 	return template{text}, nil
 }

@@ -92,7 +92,7 @@ type Build struct {
 
 // Part is a share of the script.
 type Part struct {
-	Name  string `json:"name"` // runner, support, code, folds, baseline, config
+	Name  string `json:"name"` // runner, support, code, folds, baseline, config, script
 	Bytes int    `json:"bytes"`
 }
 

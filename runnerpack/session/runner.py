@@ -1,10 +1,13 @@
-"""@@DOC@@"""
+"""The runner of a training session on Kaggle, built by Sandglass.
+
+The script that Kaggle runs carries this file in its payload, writes it into the scratch folder and calls main() with
+its settings. Python 3.8 or later, standard library only.
+"""
 
 # How to read this file
 #
-# It is one session on Kaggle from top to bottom: settings, then the steps in the order in which they happen
-# (preflight, unpack, inputs, resume, install, tasks, assemble, close), then main(), and last the payload: the
-# project's own files as text. Python 3.8 or later, standard library only.
+# It is one session on Kaggle from top to bottom: the steps in the order in which they happen (preflight, unpack,
+# inputs, resume, install, tasks, assemble, close), then main().
 #
 # Where things are:
 #   working folder   /kaggle/working: what Kaggle keeps. artifacts/, subs/, reports/, logs/, run.json, manifest.json
@@ -14,11 +17,9 @@
 #
 # Lines that start with "::sandglass" are for the app that watches this log; the same lines are in telemetry.jsonl.
 
-import base64
 import collections
 import filecmp
 import hashlib
-import io
 import itertools
 import json
 import lzma
@@ -30,8 +31,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tarfile
-import tempfile
 import threading
 import time
 import traceback
@@ -39,14 +38,13 @@ import uuid
 import zipfile
 from queue import Empty, SimpleQueue
 
-T0 = time.time()  # the session's clock starts here, unix seconds
-
-CONFIG = json.loads(r'''@@CONFIG@@''')
+T0 = globals().get("T0") or time.time()  # the session's clock: when the script started, unix seconds
 
 POSIX = os.name == "posix"
 MAX_FILES = 480            # Kaggle keeps about 500 output files
 WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".keras", ".onnx", ".joblib", ".cbm")
 LINKED = ("artifacts", "subs", "reports")
+TABLES = "_sandglass/tables.json"
 # Accelerators with a known number of devices: how many, and what the device's name contains.
 PLANNED = {"NvidiaTeslaT4": (2, "T4"), "NvidiaTeslaP100": (1, "P100"), "NvidiaL4": (4, "L4"), "NvidiaL4X1": (1, "L4"),
            "NvidiaTeslaA100": (1, "A100"), "NvidiaH100": (1, "H100"), "NvidiaRtxPro6000": (1, "RTX")}
@@ -430,33 +428,24 @@ def preflight(config, record):
 # Step 2. Unpack: the project's files, and the frozen split cell for cell
 # ---------------------------------------------------------------------------------------------------------------
 
-def open_payload():
-    """The payload as (tar, {name: member}); Stop when it is not what was packed."""
-    try:
-        raw = base64.b85decode(PAYLOAD)
-    except ValueError:
-        raw = b""
-    if hashlib.sha256(raw).hexdigest() != PAYLOAD_SHA256:
-        raise Stop("payload-damaged", "The payload in this script is damaged: its SHA-256 is not the recorded one. Build and push again.")
-    tar = tarfile.open(fileobj=io.BytesIO(lzma.decompress(raw)))
-    return tar, {m.name: m for m in tar.getmembers() if m.isfile()}
+def unpack(config, files, tables, scratch):
+    """Writes the payload into scratch and rebuilds the packed tables; Stop when one differs from its original.
 
-
-def unpack(config, scratch):
-    """Writes the payload into scratch and rebuilds the packed tables; Stop when one differs from its original."""
-    tar, members = open_payload()
+    files is the open tar, tables the bytes of the packed tables one after another: _sandglass/tables.json in the tar
+    says where each begins and how long it is.
+    """
+    members = {m.name: m for m in files.getmembers() if m.isfile()}
+    places = json.loads(files.extractfile(members.pop(TABLES)).read().decode()) if TABLES in members else {}
     for name, member in members.items():
-        if name.startswith("_sandglass/splits"):
-            continue
         path = inside(scratch, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
-            f.write(tar.extractfile(member).read())
+            f.write(files.extractfile(member).read())
         if member.mode & 0o100:
             os.chmod(path, 0o755)
     for split in config.get("splits") or ():
         try:
-            content = unpack_split(split, lambda name: tar.extractfile(members[name]).read())
+            content = unpack_split(split, lambda name: tables[places[name][0]:sum(places[name])])
         except (KeyError, ValueError, IndexError, lzma.LZMAError) as e:
             raise Stop("splits-differ", "%s cannot be rebuilt (%s: %s). Nothing was trained." % (split.get("path"), type(e).__name__, e))
         if hashlib.sha256(content).hexdigest() != split["sha256"]:
@@ -1789,18 +1778,11 @@ def rescue(scratch, working):
 # The session
 # ---------------------------------------------------------------------------------------------------------------
 
-def make_scratch(working):
-    """An empty folder for the project, with artifacts/, subs/ and reports/ linked into the working folder."""
-    scratch = setting("SANDGLASS_RUN_DIR", "KG_RUN_DIR")
-    if scratch is None:
-        scratch = tempfile.mkdtemp(prefix="sandglass-")
-    elif os.path.isdir(scratch):
-        shutil.rmtree(scratch)
-    os.makedirs(scratch, exist_ok=True)
+def link_results(working, scratch):
+    """Makes artifacts/, subs/ and reports/ of the scratch folder links into the working folder."""
     for name in LINKED:
         os.makedirs(os.path.join(working, name), exist_ok=True)
         link(os.path.join(working, name), os.path.join(scratch, name))
-    return os.path.abspath(scratch)
 
 
 def handle_signals(session):
@@ -1830,12 +1812,12 @@ class Phase:
         self.record.time(self.name, time.time() - self.began)
 
 
-def steps(config, session, record, root):
+def steps(config, files, tables, session, record, root):
     """Preflight to post commands. Raises Stop when there is nothing to go on with."""
     clock, scratch = session.clock, session.scratch
     with Phase(record, "start", build=config.get("build_id", ""), deadline=round(clock.graceful, 3)):
         preflight(config, record)
-        unpack(config, scratch)
+        unpack(config, files, tables, scratch)
         record.jobs = [Job(spec) for spec in config["jobs"]]
         tasks = record.tasks = [Task(j, k) for j in record.jobs for k in (j.folds or [None])]
     record.write()
@@ -1861,17 +1843,21 @@ def steps(config, session, record, root):
         assemble(session, tasks)
 
 
-def main():
-    """Runs the session. Returns the exit status: 0 when anything worth collecting was produced."""
+def main(config, files, tables, scratch):
+    """Runs the session. Returns the exit status: 0 when anything worth collecting was produced.
+
+    config: the script's settings; files and tables: its payload (see unpack); scratch: an empty folder.
+    """
     working = os.path.abspath(setting("KAGGLE_WORKING") or "/kaggle/working")
     root = os.path.abspath(setting("KAGGLE_INPUT") or "/kaggle/input")
     os.makedirs(working, exist_ok=True)
-    console, clock = Console(), Clock(float(CONFIG["hours"]))
-    record = Record(CONFIG, working, clock, console)
-    session = Session(CONFIG, record, clock, console, make_scratch(working), working)
+    console, clock = Console(), Clock(float(config["hours"]))
+    record = Record(config, working, clock, console)
+    link_results(working, scratch)
+    session = Session(config, record, clock, console, scratch, working)
     handle_signals(session)
     try:
-        steps(CONFIG, session, record, root)
+        steps(config, files, tables, session, record, root)
     except Stop as stop:
         record.finding(stop.code, "bad", stop.text)
         console.lines([stop.text])
@@ -1886,16 +1872,3 @@ def main():
     if session.stopping:
         record.finding("stopped", "warn", "The session was told to stop (%s) and stopped its tasks." % session.stopping)
     return close(session, record)
-
-
-# ---------------------------------------------------------------------------------------------------------------
-# The payload: the project's files, an xz-compressed tar in base85, and its SHA-256
-# ---------------------------------------------------------------------------------------------------------------
-
-PAYLOAD_SHA256 = "@@PAYLOAD_SHA256@@"
-PAYLOAD = "@@PAYLOAD@@"
-
-if __name__ == "__main__":
-    exit_status = main()
-    if exit_status:
-        sys.exit(exit_status)

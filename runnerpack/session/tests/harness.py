@@ -1,10 +1,10 @@
 """Fills the runner's template as the packer does, and runs it as Kaggle does: a process of its own."""
 
 import base64
+import bz2
 import hashlib
 import io
 import json
-import lzma
 import os
 import shutil
 import signal
@@ -78,15 +78,24 @@ def job(name="idea", cmd=COMMAND, folds=(0, 1), **more):
 
 def script(config, files, splits=()):
     """The text of a session script. files: {path in the payload: text or bytes}."""
-    with open(os.path.join(SESSION, "runner.py"), encoding="utf-8") as f:
+    with open(os.path.join(SESSION, "bootstrap.py"), encoding="ascii") as f:
         text = f.read()
     content = {"src/train.py": TRAIN}
+    with open(os.path.join(SESSION, "runner.py"), "rb") as f:
+        content["_sandglass/runner.py"] = f.read()
     for package in ("sandglass", "kgkit"):
         for name in os.listdir(os.path.join(SESSION, package)):
             if name.endswith(".py"):
                 with open(os.path.join(SESSION, package, name), "rb") as f:
                     content[package + "/" + name] = f.read()
     content.update(files)
+    tables, places = b"", {}
+    for name in [n for n in sorted(content) if n.startswith("_sandglass/splits/")]:
+        data = content.pop(name)
+        places[name] = [len(tables), len(data)]
+        tables += data
+    if places:
+        content["_sandglass/tables.json"] = json.dumps(places)
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w") as tar:
         for name in sorted(content):
@@ -94,7 +103,7 @@ def script(config, files, splits=()):
             info = tarfile.TarInfo(name)
             info.size, info.mode = len(data), 0o644
             tar.addfile(info, io.BytesIO(data))
-    packed = lzma.compress(raw.getvalue(), preset=0)
+    packed = bz2.compress(raw.getvalue()) + tables
     full = {"schema": 1, "name": "idea", "kernel": "sam-roe/idea-train", "build_id": "idea-train@1", "accelerator": "none", "hours": 0.5,
             "post": [], "pip": [], "wheels": [], "inputs": [], "layout": "flat", "resume": [], "prune": None, "allow_any_device": False,
             "allow_missing_inputs": False, "retry": 0, "durations": {}, "splits": list(splits), "jobs": [job()]}

@@ -24,7 +24,7 @@ class Source(Case):
                         self.assertNotIn(top, ("numpy", "torch", "pandas"), name)
 
     def test_each_marker_is_there_once(self):
-        with open(os.path.join(SESSION, "runner.py"), encoding="ascii") as f:
+        with open(os.path.join(SESSION, "bootstrap.py"), encoding="ascii") as f:
             text = f.read()
         for mark in ("@@DOC@@", "@@CONFIG@@", "@@PAYLOAD@@", "@@PAYLOAD_SHA256@@"):
             self.assertEqual(text.count(mark), 1, mark)

@@ -8,15 +8,12 @@ import os
 import random
 import unittest
 
-from harness import Case, job, script
+from harness import SESSION, Case, job
 
 
-def load(folder):
+def load():
     """The runner as a module."""
-    path = os.path.join(folder, "runner_module.py")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(script({}, {}))
-    spec = importlib.util.spec_from_file_location("runner_module", path)
+    spec = importlib.util.spec_from_file_location("runner_module", os.path.join(SESSION, "runner.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -44,7 +41,7 @@ def radix(digits, k, group, width):
 class Kinds(Case):
     def setUp(self):
         super().setUp()
-        self.runner = load(self.dir)
+        self.runner = load()
         self.rng = random.Random(7)
 
     def table(self, columns, cells, blobs, **more):

@@ -1,0 +1,80 @@
+"""@@DOC@@"""
+
+# How to read this file
+#
+# It is one training session on Kaggle: first its settings as JSON, then a few lines that open the payload, then the
+# payload: the project's own files, the support package and the runner as text. The runner (_sandglass/runner.py in
+# the payload) is the program that does the work: it finds the devices, links the inputs, runs the tasks, saves. To
+# read it, or any other file that travels, run this file with a name:
+#
+#     python this_file.py --show                        lists what travels
+#     python this_file.py --show _sandglass/runner.py   prints it
+#
+# Python 3.8 or later, standard library only.
+
+import base64
+import bz2
+import hashlib
+import io
+import json
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+import time
+
+T0 = time.time()  # the session's clock starts here, unix seconds
+
+CONFIG = json.loads(r'''@@CONFIG@@''')
+
+
+def open_payload():
+    """(tar of the files, bytes of the packed tables): a bzip2 stream and what follows it, as text in base85."""
+    try:
+        raw = base64.b85decode(PAYLOAD)
+    except ValueError:
+        raw = b""
+    if hashlib.sha256(raw).hexdigest() != PAYLOAD_SHA256:
+        sys.exit("The payload in this script is damaged: its SHA-256 is not the recorded one. Nothing was trained. Build and push again.")
+    stream = bz2.BZ2Decompressor()
+    return tarfile.open(fileobj=io.BytesIO(stream.decompress(raw))), stream.unused_data
+
+
+def show(names):
+    files, _ = open_payload()
+    for name in names or files.getnames():
+        sys.stdout.buffer.write(files.extractfile(name).read() if names else (name + "\n").encode())
+
+
+def make_scratch():
+    """An empty folder for the project: the commands run in it."""
+    scratch = os.environ.get("SANDGLASS_RUN_DIR") or os.environ.get("KG_RUN_DIR") or tempfile.mkdtemp(prefix="sandglass-")
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.makedirs(os.path.join(scratch, "_sandglass"))
+    return os.path.abspath(scratch)
+
+
+def main():
+    """Writes the runner into the scratch folder and runs it from there. Returns the exit status."""
+    files, tables = open_payload()
+    scratch = make_scratch()
+    path = os.path.join(scratch, "_sandglass", "runner.py")
+    with open(path, "wb") as f:
+        f.write(files.extractfile("_sandglass/runner.py").read())
+    with open(path, encoding="ascii") as f:
+        runner = {"__name__": "sandglass_runner", "__file__": path, "T0": T0}
+        exec(compile(f.read(), path, "exec"), runner)
+    return runner["main"](CONFIG, files, tables, scratch)
+
+
+PAYLOAD_SHA256 = "@@PAYLOAD_SHA256@@"
+PAYLOAD = "@@PAYLOAD@@"
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--show"]:
+        show(sys.argv[2:])
+    else:
+        exit_status = main()
+        if exit_status:
+            sys.exit(exit_status)
