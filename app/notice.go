@@ -101,8 +101,24 @@ func startNotice(r runlog.Run) Notice {
 	return n
 }
 
+// taskError is the first failed task's own words, "" when no task failed. They say more than the session's exit code does.
+func taskError(tasks []runlog.Task) string {
+	for _, t := range tasks {
+		if t.Error == "" {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(t.Error), "\n")
+		last := lines[len(lines)-1]
+		if t.Fold != nil {
+			return fmt.Sprintf("fold %d: %s", *t.Fold, last)
+		}
+		return t.Job + ": " + last
+	}
+	return ""
+}
+
 // endNotice says how a run ended.
-func endNotice(r runlog.Run) Notice {
+func endNotice(r runlog.Run, tasks []runlog.Task) Notice {
 	n := Notice{Key: fmt.Sprintf("ended/%d", r.ID), Kind: "failed", Run: r.ID}
 	why := failureOf(r)
 	switch {
@@ -115,6 +131,9 @@ func endNotice(r runlog.Run) Notice {
 		n.Title = "Stopped: " + r.Name
 	case r.State == StateError || r.Outcome == OutcomeFailed:
 		n.Title = "Failed: " + r.Name
+		if told := taskError(tasks); told != "" {
+			why = told
+		}
 		if why == "" {
 			why = "Kaggle gave no reason; the log says more"
 		}
@@ -123,6 +142,15 @@ func endNotice(r runlog.Run) Notice {
 	}
 	n.Body = why
 	return n
+}
+
+// endNotice reads the run's tasks, whose errors are the better words; without them the run's own failure stands.
+func (w *watcher) endNotice(ctx context.Context, r runlog.Run) Notice {
+	tasks, err := w.a.store.Tasks(ctx, r.ID)
+	if err != nil {
+		w.a.log.Warn("the tasks of an ended run could not be read", "run", r.ID, "err", err)
+	}
+	return endNotice(r, tasks)
 }
 
 // endBody is what a finished run came to.

@@ -340,7 +340,7 @@ func (w *watcher) collectOne(ctx context.Context, r runlog.Run) {
 	_, err := w.a.collect(ctx, w.acc, r, CollectOptions{}, nil)
 	if ctx.Err() == nil {
 		if cur, gerr := w.a.store.Run(ctx, r.ID); gerr == nil {
-			w.notice(endNotice(cur))
+			w.notice(w.endNotice(ctx, cur))
 		}
 	}
 	w.mu.Lock()

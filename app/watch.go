@@ -402,7 +402,7 @@ func (w *watcher) poll(ctx context.Context, r runlog.Run, s *watched) {
 }
 
 // changed does what a change of state asks for.
-func (w *watcher) changed(_ context.Context, before string, r runlog.Run) {
+func (w *watcher) changed(ctx context.Context, before string, r runlog.Run) {
 	switch {
 	case r.State == StateRunning && poolOf(r) == PoolTPU:
 		w.notice(startNotice(r))
@@ -411,7 +411,7 @@ func (w *watcher) changed(_ context.Context, before string, r runlog.Run) {
 		w.hurry = true
 		w.mu.Unlock()
 		if !w.willCollect(r) {
-			w.notice(endNotice(r))
+			w.notice(w.endNotice(ctx, r))
 		}
 	}
 	w.a.log.Info("run changed", "run", r.ID, "kernel", r.Kernel, "from", before, "to", r.State)
