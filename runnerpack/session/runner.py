@@ -269,7 +269,7 @@ class Manifest:
     """manifest.json: path, size in bytes and SHA-256 of every output. A file is hashed once per change."""
 
     def __init__(self, working):
-        self.working, self.known, self.lock, self.thread = working, {}, threading.Lock(), None
+        self.working, self.known, self.lock, self.thread, self.again = working, {}, threading.Lock(), None, False
 
     def files(self):
         """Regular files under the working folder, relative and slash-separated. Links are followed to files only."""
@@ -296,9 +296,16 @@ class Manifest:
             write_atomic(os.path.join(self.working, "manifest.json"), json.dumps({"schema": 1, "files": rows}, indent=1) + "\n")
 
     def write_behind(self, leave_out):
-        """The same in a thread, so that hashing a large file does not hold up the next task."""
+        """The same in a thread, so that hashing a large file does not hold up the next task. Asked for while it
+        works, it works once more."""
+        def work():
+            while self.again:
+                self.again = False
+                self.write(leave_out)
+
+        self.again = True
         if self.thread is None or not self.thread.is_alive():
-            self.thread = threading.Thread(target=self.write, args=(leave_out,), daemon=True)
+            self.thread = threading.Thread(target=work, daemon=True)
             self.thread.start()
 
 
@@ -1462,10 +1469,11 @@ class Session:
     def save(self):
         """run.json now, the manifest behind it without the files that are still being written."""
         self.record.write()
-        busy = {(t.job.name, t.fold) for t in self.running.values()}
-        logs = {t.log for t in self.running.values()}
 
         def leave_out(name):
+            # Asked while the next task may start: a task is "running" before its first file is there.
+            busy = [t for t in self.record.tasks if t.state == "running"]
+            logs, busy = [t.log for t in busy], [(t.job.name, t.fold) for t in busy]
             part = name.split("/")
             return (name in ("run.json", "telemetry.jsonl") or name in logs
                     or (part[0] == "artifacts" and len(part) > 2 and ((part[1], fold_of(part[2])) in busy or (part[1], None) in busy)))
