@@ -39,10 +39,11 @@ func (p *plan) gather(c *collector) (*payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl.members = append(append(pl.members, runner), support...)
+	var own []member
 	for _, m := range c.members {
-		pl.members = append(pl.members, m)
+		own = append(own, m)
 	}
+	pl.members = append(append(append(pl.members, runner), own...), neededSupport(support, runner, own, p.commands())...)
 	if err := p.addCompetition(pl, c); err != nil {
 		return nil, err
 	}

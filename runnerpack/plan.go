@@ -208,6 +208,15 @@ func (p *plan) readFolds() error {
 	return nil
 }
 
+// commands are all that the session runs.
+func (p *plan) commands() []string {
+	out := slices.Clone(p.Post)
+	for _, j := range p.jobs {
+		out = append(out, j.Command, j.Assemble)
+	}
+	return out
+}
+
 func (p *plan) foldsWithoutFile() error {
 	if p.Folds == nil {
 		return nil
