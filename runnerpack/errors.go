@@ -91,9 +91,12 @@ func (e *SizeError) Error() string {
 			"put data into a dataset and attach it, or keep files back with .sandglassignore",
 			maxCodeBytes, MaxScriptBytes, biggest(nil, e.Files))
 	}
-	return fmt.Sprintf("the script would be %d bytes and Kaggle refuses %d and more; %s; "+
-		"put data into a dataset and attach it, or keep files back with .sandglassignore",
-		e.Bytes, MaxScriptBytes, biggest(e.Parts, e.Files))
+	advice := "put data into a dataset and attach it, or keep files back with .sandglassignore"
+	if len(e.Parts) > 0 && e.Parts[0].Name == partFolds {
+		advice = "upload " + FoldsFile + " as a private dataset and build with --split-from owner/slug"
+	}
+	return fmt.Sprintf("the script would be %d bytes and Kaggle refuses %d and more; %s; %s",
+		e.Bytes, MaxScriptBytes, biggest(e.Parts, e.Files), advice)
 }
 
 // PathError is a file or folder of the project that could not be read.

@@ -105,6 +105,9 @@ func (p *plan) metadata() Metadata {
 			m.ModelSources = appendNew(m.ModelSources, in.Ref)
 		}
 	}
+	if p.SplitFrom != "" {
+		m.DatasetSources = appendNew(m.DatasetSources, p.SplitFrom)
+	}
 	for _, ref := range p.Wheels {
 		m.DatasetSources = appendNew(m.DatasetSources, ref)
 	}

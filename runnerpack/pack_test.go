@@ -272,6 +272,40 @@ func TestPackGolden(t *testing.T) {
 	}
 }
 
+func TestSplitFrom(t *testing.T) {
+	spec := project(t, nil)
+	spec.SplitFrom = "Sam-Roe/Splits "
+	b := pack(t, spec)
+	c, files := script(t, b)
+	raw := readTestFile(t, filepath.Join(spec.Project, "data/folds.csv"))
+	if len(c.Splits) != 1 || c.Splits[0].Form != "mounted" || c.Splits[0].From != "sam-roe/splits" || c.Splits[0].SHA256 != hexSHA256(raw) || c.Splits[0].Bytes != len(raw) {
+		t.Errorf("%+v", c.Splits)
+	}
+	if !slices.Equal(b.Metadata.DatasetSources, []string{"sam-roe/splits"}) || !slices.Equal(b.Folds, []int{0, 1, 2}) {
+		t.Errorf("attached %v, folds %v", b.Metadata.DatasetSources, b.Folds)
+	}
+	for name := range files {
+		if strings.Contains(name, "splits") || strings.Contains(name, "folds") {
+			t.Errorf("%s travels", name)
+		}
+	}
+	// A dataset that is attached for other files as well is attached once.
+	spec.Inputs = []Input{{Kind: "dataset", Ref: "sam-roe/splits"}}
+	if b := pack(t, spec); len(b.Metadata.DatasetSources) != 1 {
+		t.Errorf("attached %v", b.Metadata.DatasetSources)
+	}
+	var se *SpecError
+	spec.SplitFrom = "splits"
+	if _, err := Pack(context.Background(), spec); !errors.As(err, &se) || se.Field != "split-from" {
+		t.Errorf("%v", err)
+	}
+	spec = project(t, map[string]string{"data/folds.csv": ""})
+	spec.SplitFrom, spec.Folds = "sam-roe/splits", []int{0}
+	if _, err := Pack(context.Background(), spec); !errors.As(err, &se) || se.Field != "split-from" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestPackIsDeterministic(t *testing.T) {
 	spec := project(t, map[string]string{"src/a/z.py": "1", "src/b.py": "2"})
 	first := pack(t, spec)

@@ -126,6 +126,10 @@ func (p *plan) addSplits(pl *payload) error {
 	if p.table == nil {
 		return nil
 	}
+	if p.SplitFrom != "" {
+		pl.splits = append(pl.splits, mountedSplit(FoldsFile, p.SplitFrom, p.table))
+		return nil
+	}
 	s, blobs, err := packTable(FoldsFile, 0, p.table)
 	if err != nil {
 		return err

@@ -218,6 +218,9 @@ func (p *plan) commands() []string {
 }
 
 func (p *plan) foldsWithoutFile() error {
+	if p.SplitFrom != "" {
+		return &SpecError{"split-from", fmt.Sprintf("there is no %s here to compare the dataset's with; put the file into the project, it does not travel", FoldsFile)}
+	}
 	if p.Folds == nil {
 		return nil
 	}
@@ -287,6 +290,11 @@ func (p *plan) checkInputs() error {
 		}
 	}
 	p.Inputs = inputs
+	if p.SplitFrom = strings.ToLower(strings.TrimSpace(p.SplitFrom)); p.SplitFrom != "" {
+		if err := checkRef("split-from", "kernel", p.SplitFrom); err != nil { // no version: the newest is mounted
+			return err
+		}
+	}
 	for field, refs := range map[string]*[]string{"resume-from": &p.ResumeFrom, "wheels": &p.Wheels} {
 		list := slices.Clone(*refs)
 		for i := range list {

@@ -33,14 +33,17 @@ type Spec struct {
 	Layout      string   // flat (default) or nested
 	ResumeFrom  []string // owner/slug of earlier kernels of ours whose artifacts are continued
 	Include     []string // paths under Project that travel; default src
-	ExtraJobs   []Job
-	Assemble    string   // joins the folds of the first job; "" derives it from the command
-	Post        []string // commands after assembly
-	Pip         []string // packages installed in the session
-	Wheels      []string // owner/slug of datasets with wheels; pip then runs offline
-	NoInternet  bool
-	Public      bool
-	Baseline    *Prune
+	// SplitFrom is the dataset (owner/slug) out of which the session takes data/folds.csv instead of carrying it. It is
+	// attached, and the session stops unless the file there is the project's own, byte for byte.
+	SplitFrom  string
+	ExtraJobs  []Job
+	Assemble   string   // joins the folds of the first job; "" derives it from the command
+	Post       []string // commands after assembly
+	Pip        []string // packages installed in the session
+	Wheels     []string // owner/slug of datasets with wheels; pip then runs offline
+	NoInternet bool
+	Public     bool
+	Baseline   *Prune
 	// AllowAnyDevice lets the session go on when the accelerator it got is not the one it asked for.
 	AllowAnyDevice bool
 	// AllowMissingInputs lets the session go on when an input is not mounted.

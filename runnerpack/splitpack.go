@@ -35,6 +35,11 @@ func packTable(path string, number int, t *table) (Split, []Blob, error) {
 	return packRaw(base, number, t.data)
 }
 
+// mountedSplit describes a table that a dataset brings to the session.
+func mountedSplit(path, from string, t *table) Split {
+	return Split{Path: path, SHA256: hexSHA256(t.data), Bytes: len(t.data), Rows: t.rows, Form: "mounted", From: from}
+}
+
 func hexSHA256(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

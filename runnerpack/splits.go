@@ -13,12 +13,18 @@ package runnerpack
 //	sha256  of the whole original file, lower-case hex
 //	bytes   its length
 //	rows    its data rows (the header is not one)
-//	form    "table" or "raw"
+//	form    "table", "raw" or "mounted"
 //
 // form "raw": the original bytes are the content of "blob". Nothing else.
 //
 //	blob    name of the payload member
 //	xz      true when that member is an xz stream of the bytes, false when it is the bytes
+//
+// form "mounted": the file does not travel. It is the file of the same name in
+// the dataset "from" (owner/slug), at most two folders deep, with that length and
+// SHA-256; the session links it to its place, and stops if no file there is it.
+//
+//	from    the dataset
 //
 // form "table": the file is, in UTF-8,
 //
@@ -116,6 +122,7 @@ type Split struct {
 	EOL      string        `json:"eol,omitempty"`
 	FinalEOL bool          `json:"final_eol"`
 	Columns  []SplitColumn `json:"columns,omitempty"`
+	From     string        `json:"from,omitempty"`
 	Blob     string        `json:"blob,omitempty"`
 	XZ       bool          `json:"xz"`
 }

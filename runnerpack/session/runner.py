@@ -451,6 +451,8 @@ def unpack(config, files, tables, scratch):
         if member.mode & 0o100:
             os.chmod(path, 0o755)
     for split in config.get("splits") or ():
+        if split["form"] == "mounted":
+            continue  # it comes with the inputs: see mounted_split
         try:
             content = unpack_split(split, lambda name: tables[places[name][0]:sum(places[name])])
         except (KeyError, ValueError, IndexError, lzma.LZMAError) as e:
@@ -461,6 +463,23 @@ def unpack(config, files, tables, scratch):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
             f.write(content)
+
+
+def mounted_split(split, mount, scratch):
+    """Links a table that a dataset holds, and Stop unless it is the table that the build saw, byte for byte."""
+    parts = split["path"].split("/")
+    folders = [mount] + [os.path.join(mount, d) for d in folders_present(mount)] if mount else []
+    places = [p for p in (os.path.join(f, parts[-1]) for f in folders) if os.path.isfile(p)]
+    for place in places:
+        if os.path.getsize(place) == split["bytes"] and sha256_file(place) == split["sha256"]:
+            dest = inside(scratch, split["path"])
+            if os.path.lexists(dest):
+                os.unlink(dest)
+            link(place, dest)
+            return
+    what = "is not mounted" if not mount else "has a %s, but not the one that this session was built with" % parts[-1] if places else "has no %s" % parts[-1]
+    raise Stop("splits-differ", "%s was to come from the dataset %s, which %s. Nothing was trained: upload the file of the build to that "
+               "dataset, or build again with the one that is there." % (split["path"], split["from"], what))
 
 
 def unpack_split(split, member):
@@ -722,7 +741,10 @@ def bring_inputs(config, record, root, scratch):
     """Links every input; returns {kernel or dataset ref: folder} for the steps that follow."""
     items = [i for i in config.get("inputs") or () if i.get("kind") in ROOTS]
     extra = [("kernel", r) for r in config.get("resume") or ()] + [("dataset", w) for w in config.get("wheels") or ()]
-    found = find_inputs(root, dict.fromkeys([(i["kind"], i["ref"]) for i in items] + extra))
+    mounted = [s for s in config.get("splits") or () if s["form"] == "mounted"]
+    found = find_inputs(root, dict.fromkeys([(i["kind"], i["ref"]) for i in items] + extra + [("dataset", s["from"]) for s in mounted]))
+    for split in mounted:
+        mounted_split(split, found["dataset", split["from"]], scratch)
     missing = [not_mounted(root, i["kind"], i["ref"]) for i in items if found[i["kind"], i["ref"]] is None and ("kernel", i["ref"]) not in extra]
     missing += [not_mounted(root, "dataset", ref) for kind, ref in extra if kind == "dataset" and found[kind, ref] is None]
     for text in missing:

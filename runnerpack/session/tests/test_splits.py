@@ -6,6 +6,7 @@ import itertools
 import lzma
 import os
 import random
+import shutil
 import unittest
 
 from harness import SESSION, Case, job
@@ -116,6 +117,38 @@ class InTheSession(Case):
     def test_a_lost_blob_stops_it(self):
         ran = self.session({}, {}, splits=[self.split(b"id,fold\n1,0\n")])
         self.assertIn("splits-differ", ran.findings)
+
+    def mounted(self, content):
+        return {"path": "data/folds.csv", "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "rows": 2, "form": "mounted",
+                "from": "sam-roe/splits"}
+
+    def test_a_dataset_may_hold_the_file(self):
+        content = b"id,fold\n1,0\n2,1\n"
+        for mount in ("input/datasets/sam-roe/splits/folds.csv", "input/datasets/sam-roe/splits/data/folds.csv", "input/splits/a/b/folds.csv"):
+            with self.subTest(mount):
+                shutil.rmtree(self.input)
+                self.put(mount, content.decode())
+                ran = self.session({"jobs": [job(cmd="cp data/folds.csv subs/", folds=None)],
+                                    "inputs": [{"kind": "dataset", "ref": "sam-roe/splits", "target": None}] if "data/" in mount else []},
+                                   splits=[self.mounted(content)])
+                self.assertEqual(ran.code, 0, ran.output)
+                self.assertEqual(self.read("subs/folds.csv"), content.decode())
+                self.assertTrue(os.path.islink(os.path.join(self.scratch, "data/folds.csv")))
+
+    def test_another_file_in_the_dataset_stops_it(self):
+        self.put("input/datasets/sam-roe/splits/folds.csv", "id,fold\n1,1\n2,0\n")
+        ran = self.session(splits=[self.mounted(b"id,fold\n1,0\n2,1\n")])
+        self.assertNotEqual(ran.code, 0)
+        self.assertIn("not the one that this session was built with", ran.findings["splits-differ"])
+        self.assertFalse(os.listdir(os.path.join(self.working, "artifacts")))
+
+    def test_a_dataset_without_the_file_stops_it(self):
+        self.put("input/datasets/sam-roe/splits/other.csv", "x")
+        self.assertIn("has no folds.csv", self.session(splits=[self.mounted(b"x")]).findings["splits-differ"])
+
+    def test_a_dataset_that_is_not_there_stops_it_even_when_inputs_may_be_missing(self):
+        ran = self.session({"allow_missing_inputs": True}, splits=[self.mounted(b"x")])
+        self.assertIn("sam-roe/splits, which is not mounted", ran.findings["splits-differ"])
 
 
 if __name__ == "__main__":
