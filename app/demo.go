@@ -160,8 +160,10 @@ func (a *App) importBaseline(ctx context.Context, acc Account, project string) e
 		if best, ok := bestOf(c); ok {
 			t.Best = &best
 		}
-		if n := len(c.Points); n > 0 {
-			t.Seconds = c.Points[n-1].Seconds
+		for _, p := range c.Points {
+			if p.Seconds > 0 {
+				t.Seconds += p.Seconds // of each epoch
+			}
 		}
 		if err := a.store.PutTask(ctx, r.ID, t); err != nil {
 			return err
@@ -188,4 +190,5 @@ func recordedTimes(r *runlog.Run, dir string) {
 		r.Accelerator = rec.Accelerator
 	}
 	r.Burned = r.EndedAt.Sub(r.StartedAt)
+	r.Cap = time.Duration(rec.BudgetH * float64(time.Hour))
 }

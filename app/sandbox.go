@@ -15,13 +15,13 @@ import (
 	"sandglass/kaggle/sandbox"
 )
 
-// The embedded sandbox's clock. Ten minutes of it pass in a second: the TPU queue
-// of a working day is half a minute, so that a newcomer sees the wait and its
-// notification within a minute.
+// The embedded sandbox's clock. Five minutes of it pass in a second: a TPU queue of
+// some hours is half a minute, so that a newcomer sees the wait and its
+// notification within a minute, and a demo run burns a few hours of the week.
 const (
-	sandboxSpeed      = 600
-	sandboxTPUQueue   = 5 * time.Hour    // 30 s of the wall
-	sandboxStartDelay = 10 * time.Minute // 1 s of the wall
+	sandboxSpeed      = 300
+	sandboxTPUQueue   = 150 * time.Minute // 30 s of the wall
+	sandboxStartDelay = 5 * time.Minute   // 1 s of the wall
 )
 
 // sandboxBox is the embedded sandbox while it runs in this process.

@@ -38,7 +38,7 @@ func TestUseSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	url, ok := a.SandboxRunning()
-	if !ok || acc.Endpoint != url || acc.Kind != "sandbox" || acc.AuthKind != "sandbox" || acc.Store != "sandbox" || acc.Speed != 600 || acc.Username == "" {
+	if !ok || acc.Endpoint != url || acc.Kind != "sandbox" || acc.AuthKind != "sandbox" || acc.Store != "sandbox" || acc.Speed != sandboxSpeed || acc.Username == "" {
 		t.Errorf("signed in as %+v, running %q %v", acc, url, ok)
 	}
 	q := sandboxQuota(t, a)

@@ -88,8 +88,10 @@ func (c LearningCurves) Draw(w, h int, st Style) *Picture {
 	mean := meanOf(own)
 	baseMean, baseLo, baseHi := spreadOf(base)
 	prune := c.pruneLine(baseMean)
-	for _, pt := range prune {
-		b.add(pt)
+	for _, pts := range [][]Point{prune, baseLo, baseHi} { // the band reaches beyond the curves it is made of
+		for _, pt := range pts {
+			b.add(pt)
+		}
 	}
 	yTicks, y0, y1 := snug(b.y0, b.y1)
 	yText := tickText(yTicks)

@@ -46,6 +46,8 @@ type runPage struct {
 	body    *fyne.Container
 	collect *widgets.Button
 	kaggle  *widgets.Button
+	halt    *widgets.Button
+	sandbox bool // the account is the sandbox: there is no page to open
 	again   *widgets.Button
 
 	overview *runOverview
@@ -70,11 +72,12 @@ func newRunPage(h host, id int64) *runPage {
 	p.collect = widgets.NewButton(lang.L("Collect files"), widgets.IconDownload.Resource(), p.collectFiles)
 	p.kaggle = widgets.NewButton(lang.L("Open on Kaggle"), widgets.IconExternal.Resource(), func() { p.openURL(p.last.URL) })
 	p.again = widgets.NewButton(lang.L("Run again…"), widgets.IconRefresh.Resource(), func() { h.NewRun(p.id) })
-	for name, b := range map[string]fyne.CanvasObject{"run.collect": p.collect, "run.kaggle": p.kaggle, "run.again": p.again} {
+	p.halt = widgets.NewButton(lang.L("Stop…"), widgets.IconStop.Resource(), p.stopRun)
+	for name, b := range map[string]fyne.CanvasObject{"run.stop": p.halt, "run.collect": p.collect, "run.kaggle": p.kaggle, "run.again": p.again} {
 		b.Hide()
 		h.Mark(name, b)
 	}
-	p.head = widgets.NewPageHeader(lang.L("Run"), p.kaggle, p.again, p.collect)
+	p.head = widgets.NewPageHeader(lang.L("Run"), p.kaggle, p.halt, p.again, p.collect)
 	p.head.OnBack = func() { h.Go("runs") }
 	p.banner = widgets.NewBanner("", "", "", h.Reload)
 	p.banner.Hide()
@@ -145,7 +148,10 @@ func (p *runPage) Load(ctx context.Context) func() {
 	if err != nil {
 		lines, total = nil, int(p.logEnd.Load()) // the page is worth showing without its log; the next event asks again
 	}
+	acc, err := p.h.Core().Account(ctx)
+	inSandbox := err == nil && acc.Kind == "sandbox"
 	return func() {
+		p.sandbox = inSandbox
 		p.showLog(lines, total)
 		p.Update(r, time.Now())
 	}
@@ -197,7 +203,8 @@ func (p *runPage) render(now time.Time) {
 	p.head.Title.Set(v.Title)
 	p.head.Note.Set(v.Note)
 	p.head.SetStatus(v.Status)
-	setVisible(p.kaggle, p.last.URL != "")
+	setVisible(p.kaggle, p.last.URL != "" && !p.sandbox)
+	setVisible(p.halt, p.last.State == app.StateQueued || p.last.State == app.StateRunning)
 	setVisible(p.again, p.last.Ended && p.last.Project != "")
 	setVisible(p.collect, v.Collect != "")
 	p.head.Refresh()

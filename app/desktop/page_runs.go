@@ -98,7 +98,7 @@ func runCells(r app.RunRow, now time.Time) []widgets.Cell {
 	}
 	s := score(r.Score)
 	if r.Score != nil && r.Metric != "" {
-		s = r.Metric + " " + s
+		s = metricName(r.Metric) + " " + s
 	}
 	return []widgets.Cell{
 		{Text: r.Name, Strong: true}, {Text: word, Status: &status}, {Text: poolLabel(r.Pool), Muted: true},
@@ -113,7 +113,7 @@ type runsPage struct {
 	table  *widgets.Table
 	chips  *widgets.FilterChips
 	search *entry
-	sum    *widgets.Text
+	head   *widgets.PageHeader
 	empty  *widgets.EmptyState
 	view   runsView
 }
@@ -137,19 +137,37 @@ func newRunsPage(h host) *runsPage {
 	}
 	p.search = newEntry(h, lang.L("Find a run, a command…"))
 	p.search.OnChanged = func(string) { h.Reload() }
-	p.sum = widgets.Caption("").Right().Truncated()
 	p.empty = widgets.NewEmptyState(widgets.IconRuns, "", "", "", nil)
 	p.empty.Hide()
 	h.Mark("runs.search", p.search)
 	h.Mark("runs.table", p.table)
 	collect := widgets.NewButton(lang.L("Collect finished"), widgets.IconDownload.Resource(), p.collectAll)
 	h.Mark("runs.collect", collect)
-	head := widgets.NewPageHeader(lang.L("Runs"), collect)
-	bar := container.NewBorder(nil, nil, widgets.HBox(widgets.Gap12, container.New(fixedWidth(200), p.search), widgets.Middle(p.chips)), nil, widgets.Pad(0, 0, 0, widgets.Gap12, widgets.Middle(p.sum)))
+	p.head = widgets.NewPageHeader(lang.L("Runs"), collect)
+	bar := container.New(searchAndChips{}, p.search, p.chips)
 	card := widgets.NewCard("", nil, container.NewStack(p.table, p.empty))
 	card.Tight = true
-	p.root = pageFrame(widgets.VBox(widgets.Gap12, head, bar), card)
+	p.root = pageFrame(widgets.VBox(widgets.Gap12, p.head, bar), card)
 	return p
+}
+
+// searchAndChips lets the search box give way to the chips, which have counts in them, and no further than its words need.
+type searchAndChips struct{}
+
+const searchLeast, searchMost = 130, 280
+
+func (searchAndChips) MinSize(o []fyne.CanvasObject) fyne.Size {
+	s, c := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(searchLeast+widgets.Gap12+c.Width, fyne.Max(s.Height, c.Height))
+}
+
+func (searchAndChips) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	s, c := o[0].MinSize(), o[1].MinSize()
+	w := fyne.Max(searchLeast, fyne.Min(searchMost, size.Width-widgets.Gap12-c.Width))
+	o[0].Resize(fyne.NewSize(w, s.Height))
+	o[0].Move(fyne.NewPos(0, (size.Height-s.Height)/2))
+	o[1].Resize(c)
+	o[1].Move(fyne.NewPos(w+widgets.Gap12, (size.Height-c.Height)/2))
 }
 
 func (p *runsPage) Object() fyne.CanvasObject { return p.root }
@@ -187,7 +205,8 @@ func (p *runsPage) show(v runsView) {
 	p.view = v
 	p.table.Refresh()
 	p.chips.SetCounts(v.Counts)
-	p.sum.Set(v.Summary)
+	p.head.Note.Set(v.Summary)
+	p.head.Refresh()
 	setVisible(p.table, v.Empty == "")
 	if v.Empty == "" {
 		p.empty.Hide()
