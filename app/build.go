@@ -67,7 +67,7 @@ func packSpec(s BuildSpec, owner string) (runnerpack.Spec, error) {
 		Accelerator: s.Accelerator, Owner: owner, Slug: s.Slug, Layout: s.Layout,
 		ResumeFrom: s.ResumeFrom, Include: s.Include, Assemble: s.Assemble, Post: s.Post,
 		Pip: s.Pip, Wheels: s.Wheels, NoInternet: s.NoInternet, Public: s.Public,
-		AllowAnyDevice: s.AllowAny, AllowMissingInputs: s.AllowMissing, Retry: s.Retry, Out: s.Out,
+		AllowAnyDevice: s.AllowAny, AllowMissingInputs: s.AllowMissing, Retry: s.Retry, SplitFrom: s.SplitFrom, Out: s.Out,
 	}
 	if p.Accelerator == "" {
 		p.Accelerator = runnerpack.AcceleratorT4

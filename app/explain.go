@@ -68,6 +68,10 @@ func explainPush(err error) (Explained, bool) {
 		e.Sentence = strings.Join(reasons, "; ") + ". Nothing was sent."
 		return e, true
 	}
+	var resume *ResumeError
+	if errors.As(err, &resume) {
+		return Explained{Title: "No follow-up", Sentence: resume.Kernel + ": " + resume.Reason, Action: resume.Action, Exit: ExitFailed}, true
+	}
 	var push *PushError
 	if !errors.As(err, &push) {
 		return Explained{}, false

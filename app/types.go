@@ -71,6 +71,7 @@ type BuildSpec struct {
 	AllowAny     bool   // run on whatever device Kaggle hands out
 	AllowMissing bool   // run although an input is not mounted
 	Retry        int
+	SplitFrom    string // owner/slug of the dataset that brings data/folds.csv to the session; "" = it travels in the script
 	Out          string
 }
 

@@ -81,6 +81,7 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&s.Post, "post-cmd", nil, "command to run after assembly, repeatable")
 	f.StringArrayVar(&s.Pip, "pip", nil, "packages to install before training, repeatable")
 	f.StringArrayVar(&b.wheels, "wheels", nil, "owner/slug of a dataset with wheels: pip works offline against it")
+	f.StringVar(&s.SplitFrom, "split-from", "", "owner/slug of a dataset with data/folds.csv, for a split too big to travel: checked byte for byte")
 	f.BoolVar(&s.NoInternet, "no-internet", false, "session without internet")
 	f.BoolVar(&s.Public, "public", false, "the kernel may be seen by everybody")
 	f.StringVar(&s.PruneAgainst, "prune-against", "", "baseline to prune against: a folder under artifacts/, or a path")
@@ -118,6 +119,38 @@ func (b *buildFlags) build() (app.BuildSpec, error) {
 	s.Datasets, s.Kernels, s.Competitions, s.Models = commas(b.datasets), commas(b.kernels), commas(b.comps), commas(b.models)
 	s.ResumeFrom, s.Include, s.Wheels = commas(b.resume), commas(b.include), commas(b.wheels)
 	return s, nil
+}
+
+const resumeLong = `Builds the follow-up of a run that left something undone: the same command, folds and inputs as a kernel of its own
+(<slug>-r2, -r3, …), with the output of the run and of all it resumed from attached. In the session finished folds are taken
+over, folds with a checkpoint go on from it, pruned ones stay pruned, failed ones begin again. The project's code is taken as it
+is now. A run that was not collected yet is collected first. Nothing is sent. Push the folder that it prints.
+
+A run that is still going, or that has nothing left to do, has no follow-up: exit code 1.
+` + kernelHelp + `
+
+JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, build_id, accelerator, cap_h, next.`
+
+func (p *program) resumeCmd() *cobra.Command {
+	var opt app.ResumeOptions
+	cmd := &cobra.Command{
+		Use: "resume KERNEL", Short: "Build the follow-up of a run that left something undone", Long: resumeLong,
+		Example: "  sandglass resume idea-train --hours 3",
+		Args:    args(1, 1, "the run's kernel"),
+		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
+			opt.Progress = p.progress.report
+			r, err := a.Resume(ctx, args[0], opt)
+			if err != nil {
+				return stopped(ctx, err, "stopped; no kernel folder was written", "")
+			}
+			for _, w := range r.Warnings {
+				p.progress.line("warning: " + w)
+			}
+			return p.result(buildOf(r), func(w io.Writer) { buildText(w, r) })
+		}),
+	}
+	cmd.Flags().Float64Var(&opt.Hours, "hours", 0, "cap of the session in hours (default: that of the run)")
+	return cmd
 }
 
 func buildText(w io.Writer, r app.BuildResult) {
@@ -192,6 +225,7 @@ func buildCommand(s app.BuildSpec) []string {
 	add("--baseline", s.Baseline)
 	add("--prune-against", s.PruneAgainst)
 	add("--assemble-cmd", s.Assemble)
+	add("--split-from", s.SplitFrom)
 	for _, i := range s.Include {
 		add("--include", i)
 	}

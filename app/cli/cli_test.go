@@ -60,10 +60,10 @@ func TestBuildFlags(t *testing.T) {
 			s.PruneAgainst, s.PruneMargin, s.PruneMinFrac, s.Baseline = "baseline", .01, .4, "b"
 		})},
 		{"the rest", with("--project", "p", "--accelerator", "TpuV5E8", "--slug", "s", "--out", "o", "--input-layout", "nested", "--resume-from", "a/b", "--include", "src", "conf",
-			"--assemble-cmd", "x", "--wheels", "a/w", "--no-internet", "--public", "--allow-any-device", "--allow-missing-inputs", "--retry", "1"), want(func(s *app.BuildSpec) {
+			"--assemble-cmd", "x", "--wheels", "a/w", "--no-internet", "--public", "--allow-any-device", "--allow-missing-inputs", "--retry", "1", "--split-from", "a/s"), want(func(s *app.BuildSpec) {
 			s.Project, s.Accelerator, s.Slug, s.Out, s.Layout = "p", "TpuV5E8", "s", "o", "nested"
 			s.ResumeFrom, s.Include, s.Assemble, s.Wheels = []string{"a/b"}, []string{"src", "conf"}, "x", []string{"a/w"}
-			s.NoInternet, s.Public, s.AllowAny, s.AllowMissing, s.Retry = true, true, true, true, 1
+			s.NoInternet, s.Public, s.AllowAny, s.AllowMissing, s.Retry, s.SplitFrom = true, true, true, true, 1, "a/s"
 		})},
 	}
 	for _, tt := range tests {
@@ -76,6 +76,18 @@ func TestBuildFlags(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", f.spec, tt.want)
 			}
 		})
+	}
+}
+
+func TestResumeVerb(t *testing.T) {
+	f := &fake{}
+	code, stdout, stderr := call(t, f, "", "resume", "idea-train", "--hours", "1.5", "--json")
+	if code != 0 || len(f.asked) != 1 || f.asked[0] != "idea-train" || f.spec.Hours != 1.5 {
+		t.Fatalf("exit %d, asked %v for %g h: %s", code, f.asked, f.spec.Hours, stderr)
+	}
+	var got buildJSON
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Kernel != "sam-roe/idea-train-r2" || strings.Join(got.Next, " ") != "sandglass push d2" {
+		t.Errorf("%v: %s", err, stdout)
 	}
 }
 

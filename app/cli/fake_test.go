@@ -75,6 +75,11 @@ func (f *fake) Build(_ context.Context, s app.BuildSpec, progress func(app.Progr
 	return app.BuildResult{Kernel: "sam-roe/idea-train", Dir: "d", Script: "d/idea-train.py", ScriptBytes: 42000, Jobs: []string{s.Name}, CapHours: s.Hours}, f.err
 }
 
+func (f *fake) Resume(_ context.Context, kernel string, opt app.ResumeOptions) (app.BuildResult, error) {
+	f.asked, f.spec.Hours = append(f.asked, kernel), opt.Hours
+	return app.BuildResult{Kernel: "sam-roe/" + kernel + "-r2", Dir: "d2", CapHours: opt.Hours}, f.err
+}
+
 func (f *fake) PlanPush(_ context.Context, dir string, opt app.PushOptions) (app.PushPlan, error) {
 	f.pushOpt = opt
 	f.plan.Dir, f.plan.Options = dir, opt
