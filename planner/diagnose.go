@@ -98,7 +98,7 @@ type RunFacts struct {
 	BaselineSpread float64 // standard deviation over the baseline's folds, score units; 0 = not known
 }
 
-// Diagnose lists what a run has to teach, the gravest first.
+// Diagnose lists what a run has to teach: what went wrong, then what went well, then what is good to know.
 func Diagnose(f RunFacts) []Finding {
 	var out []Finding
 	for _, rule := range []func(RunFacts) []Finding{
@@ -135,7 +135,7 @@ func gravity(level string) int {
 		return 0
 	case "warn":
 		return 1
-	case "info":
+	case "good":
 		return 2
 	}
 	return 3

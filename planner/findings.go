@@ -332,9 +332,9 @@ func pairedFinding(f RunFacts) (Finding, bool) {
 	case t <= -2 && 2*better < len(diffs):
 		x = Finding{Code: "below-baseline", Level: "warn", Fix: "Drop it or change it materially."}
 	}
-	x.Text = fmt.Sprintf("Better than %s on %d of %d folds, by %s on average.", baselineName(f), better, len(diffs), number(mean))
+	x.Text = fmt.Sprintf("Better than %s on %d of %d folds, by %.3g on average.", baselineName(f), better, len(diffs), mean)
 	if mean < 0 {
-		x.Text = fmt.Sprintf("Better than %s on %d of %d folds, worse by %s on average.", baselineName(f), better, len(diffs), number(-mean))
+		x.Text = fmt.Sprintf("Better than %s on %d of %d folds, worse by %.3g on average.", baselineName(f), better, len(diffs), -mean)
 	}
 	if !math.IsInf(t, 0) {
 		x.Detail = fmt.Sprintf("t %.1f over the folds' differences; 2 is called clear", t)

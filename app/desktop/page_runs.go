@@ -80,13 +80,13 @@ func newRunsView(all []app.RunRow, needs map[int64]bool, chip, search string, no
 }
 
 var runColumns = []widgets.Column{
-	{Title: "Run", Width: 130, Weight: 3},
-	{Title: "Status", Width: 170, Weight: 1},
-	{Title: "Accelerator", Width: 96, Weight: 1},
-	{Title: "Cap, h", Width: 62, Right: true},
-	{Title: "Burned, h", Width: 78, Right: true},
-	{Title: "Score", Width: 120, Weight: 1, Right: true, Below: 620},
-	{Title: "Pushed", Width: 120, Weight: 1, Right: true},
+	{Title: "Run", Width: 140, Weight: 3},
+	{Title: "Status", Width: 160, Weight: 1},
+	{Title: "Accelerator", Width: 96, Weight: 1, Below: 800},
+	{Title: "Cap, h", Width: 62, Right: true, Below: 800},
+	{Title: "Burned, h", Width: 74, Right: true},
+	{Title: "Score", Width: 96, Weight: 1, Right: true, Below: 560},
+	{Title: "Pushed", Width: 100, Weight: 1, Right: true},
 }
 
 func runCells(r app.RunRow, now time.Time) []widgets.Cell {
