@@ -61,7 +61,7 @@ func TestDiagnose(t *testing.T) {
 			f.Jobs[0].MissingOutputs = []string{"score.json"}
 			f.Tasks[0].State, f.Tasks[1].State = "failed", "failed"
 		}), "bad:fold-failed"},
-		{"score above", with(func(f *RunFacts) { f.BaselineName, f.Score, f.BaselineScore, f.Greater = "b", num(.9), num(.8), true }), "info:cost good:above-baseline"},
+		{"score above", with(func(f *RunFacts) { f.BaselineName, f.Score, f.BaselineScore, f.Greater = "b", num(.9), num(.8), true }), "good:above-baseline info:cost"},
 		{"score below, lower is better", with(func(f *RunFacts) { f.BaselineName, f.Score, f.BaselineScore = "b", num(.9), num(.8) }), "warn:below-baseline info:cost"},
 		{"inside the spread", with(func(f *RunFacts) {
 			f.BaselineName, f.Score, f.BaselineScore, f.Greater, f.BaselineSpread = "b", num(.81), num(.8), true, .02
