@@ -12,9 +12,6 @@ func bzLengths(count []int) []uint8 {
 	weight := make([]int, len(count))
 	for i, c := range count {
 		weight[i] = max(c, 1) << 8
-		if c == 0 {
-			weight[i] = 1
-		}
 	}
 	for {
 		lengths := huffman(weight)

@@ -3,6 +3,7 @@ package runnerpack
 import (
 	"archive/tar"
 	"bytes"
+	"compress/flate"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -205,6 +206,29 @@ func tarOf(members []member) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// deflatedLen is about how well data compresses; deflate is quick.
+func deflatedLen(data []byte) int {
+	var n countWriter
+	w, err := flate.NewWriter(&n, flate.DefaultCompression)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil { // neither the level nor the writer can fail
+		return len(data)
+	}
+	return int(n)
+}
+
+type countWriter int
+
+func (c *countWriter) Write(p []byte) (int, error) {
+	*c += countWriter(len(p))
+	return len(p), nil
+}
+
 // tableBytes is the length of the packed tables.
 func (pl *payload) tableBytes() (n int) {
 	for _, b := range pl.tables {
@@ -214,8 +238,8 @@ func (pl *payload) tableBytes() (n int) {
 }
 
 // shares tells what each part takes of total characters. Tables count as they
-// are; the others are compressed each on its own and share the rest in that
-// proportion, because in one stream they help each other.
+// are; the others share the rest in proportion to what each is compressed alone,
+// because in one stream they help each other.
 func (pl *payload) shares(total int) []Part {
 	folds := min(base85Len(pl.tableBytes()), total)
 	var parts []Part
@@ -230,7 +254,7 @@ func (pl *payload) shares(total int) []Part {
 		if all == nil {
 			continue
 		}
-		alone := len(bzip2Pack(all))
+		alone := deflatedLen(all)
 		parts = append(parts, Part{name, alone})
 		sum += alone
 	}

@@ -154,8 +154,7 @@ func (p *plan) doc(buildID string) string {
 		"each job and fold, saves state before the time is up, and writes what it found to run.json.\n" +
 		"To stop it: open the session at kaggle.com (View Active Events) and choose Stop session;\n" +
 		"what is in the output folder by then is kept.\n\n" +
-		"The program that does all this, and the code that it runs, are in the payload at the end of\n" +
-		"this file: `python this_file.py --show` lists them, `--show _sandglass/runner.py` prints one.")
+		"The program that does all this is in the payload: python this_file.py --show _sandglass/runner.py")
 	return docText(b.String())
 }
 

@@ -1,16 +1,11 @@
 """@@DOC@@"""
 
-# How to read this file
+# Settings as JSON, a few lines that open the payload, and the payload: the project's files, the support package and
+# the runner (_sandglass/runner.py), which is the program that does the work. Python 3.8 or later, nothing but its
+# standard library. To read what travels:
 #
-# It is one training session on Kaggle: first its settings as JSON, then a few lines that open the payload, then the
-# payload: the project's own files, the support package and the runner as text. The runner (_sandglass/runner.py in
-# the payload) is the program that does the work: it finds the devices, links the inputs, runs the tasks, saves. To
-# read it, or any other file that travels, run this file with a name:
-#
-#     python this_file.py --show                        lists what travels
-#     python this_file.py --show _sandglass/runner.py   prints it
-#
-# Python 3.8 or later, standard library only.
+#     python this_file.py --show                        lists it
+#     python this_file.py --show _sandglass/runner.py   prints one file
 
 import base64
 import bz2
