@@ -42,6 +42,7 @@ T0 = globals().get("T0") or time.time()  # the session's clock: when the script 
 
 POSIX = os.name == "posix"
 MAX_FILES = 480            # Kaggle keeps about 500 output files
+HALF_WRITTEN = re.compile(r"\.tmp\d+(\.\w+)?$")  # what a write that was cut off leaves (write_atomic, sandglass.atomic)
 WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".keras", ".onnx", ".joblib", ".cbm")
 LINKED = ("artifacts", "subs", "reports")
 TABLES = "_sandglass/tables.json"
@@ -277,7 +278,7 @@ class Manifest:
             dirs.sort()
             for name in sorted(names):
                 path = os.path.join(folder, name)
-                if os.path.isfile(path) and not re.search(r"\.tmp\d+$", name):
+                if os.path.isfile(path) and not HALF_WRITTEN.search(name):
                     yield os.path.relpath(path, self.working).replace(os.sep, "/"), path
 
     def write(self, leave_out=lambda name: False):
@@ -325,12 +326,25 @@ def sha256_file(path):
 # ---------------------------------------------------------------------------------------------------------------
 
 def run_quietly(argv, limit):
-    """(exit status, stdout) of a short command; (None, "") when it cannot be run or takes over limit seconds."""
+    """(exit status, stdout) of a short command; (None, "") when it cannot be run or takes over limit seconds.
+
+    In a group of its own and killed as a group: what it started would keep the pipe open for ever.
+    """
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=limit)
-    except (OSError, subprocess.SubprocessError):
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 **({"start_new_session": True} if POSIX else {}))
+    except OSError:
         return None, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace")
+    try:
+        return_text = child.communicate(timeout=limit)[0]
+    except (OSError, subprocess.SubprocessError):
+        try:
+            os.killpg(child.pid, signal.SIGKILL) if POSIX else child.kill()
+            child.communicate(timeout=2)
+        except (OSError, subprocess.SubprocessError):
+            pass  # a driver that hangs in the kernel takes no signal; the session goes on without it
+        return None, ""
+    return child.returncode, return_text.decode("utf-8", "replace")
 
 
 def find_gpus(accelerator):
@@ -378,12 +392,29 @@ def wrong_device(accelerator, hardware):
     return None
 
 
+def wrong_image(accelerator):
+    """A sentence when this is a TPU run and the image has no TPU software, else None. Looks, and imports nothing: a
+    process that has initialised the TPU would hold its chips."""
+    if not accelerator.lower().startswith("tpu"):
+        return None
+    fake = setting("SANDGLASS_FAKE_TPU_IMAGE")
+    if fake is None and setting("SANDGLASS_FAKE_TPU_CHIPS") is not None:
+        return None  # a rehearsal needs no TPU software
+    import importlib.util
+    there = fake != "0" if fake is not None else setting("ISTPUVM") or any(importlib.util.find_spec(m) for m in ("torch_xla", "jax", "libtpu"))
+    return None if there else "this is not the TPU image: neither torch_xla nor jax can be imported, and ISTPUVM is not set"
+
+
 TORCH_CHECK = r'''
 import json, torch
 bad = []
 archs = torch.cuda.get_arch_list()
 for i in range(torch.cuda.device_count()):
-    major, minor = torch.cuda.get_device_capability(i)
+    try:
+        major, minor = torch.cuda.get_device_capability(i)
+    except Exception as e:
+        bad.append("PyTorch %s cannot open GPU %d: %s" % (torch.__version__, i, str(e).splitlines()[0] if str(e) else type(e).__name__))
+        continue
     fits = [a for a in archs if (a.startswith("sm_%d" % major) and int(a[4:].rstrip("af") or 0) <= minor)
             or (a.startswith("compute_") and int(a[8:].rstrip("af")) <= 10 * major + minor)]
     if archs and not fits:
@@ -405,10 +436,11 @@ def check_torch(record):
     import importlib.util
     if importlib.util.find_spec("torch") is None:
         return None
-    _, text = run_quietly([sys.executable, "-c", TORCH_CHECK], 40)
+    status, text = run_quietly([sys.executable, "-c", TORCH_CHECK], number(setting("SANDGLASS_TORCH_CHECK_S"), 35.0))
     found = re.search(r"SANDGLASS_TORCH (\[.*\])", text)
     if not found:
-        record.note("PyTorch could not be checked within 40 s; going on.", "warn")
+        how = "did not answer in time" if status is None else "ended with exit status %d" % status
+        record.finding("torch-unchecked", "warn", "The check whether PyTorch can use the cards %s; the tasks are started all the same." % how)
         return None
     return "; ".join(json.loads(found.group(1))) or None
 
@@ -419,6 +451,9 @@ def preflight(config, record):
     hardware = record.data["hardware"]
     hardware["gpus"], hardware["tpu_chips"] = find_gpus(accelerator), find_tpu_chips()
     problem = wrong_device(accelerator, hardware)
+    if problem is None:
+        text = wrong_image(accelerator)
+        problem = ("wrong-device", text) if text else None
     if problem is None and accelerator.lower().startswith("nvidia") and setting("SANDGLASS_FAKE_GPUS", "KG_FAKE_GPUS") is None:
         text = check_torch(record)
         problem = ("wrong-device", text) if text else None
@@ -778,6 +813,11 @@ class Job:
         # A config without the key leaves it to us; null means that this run has nothing to join (a part of the folds).
         self.assemble = spec["assemble"] if "assemble" in spec else derive_assemble(self.cmd)
         self.assembled, self.score = None, {}
+        self.launcher = spec.get("launcher") or "none"
+        if self.launcher not in LAUNCHERS or self.by_fold and self.launcher != "none":
+            raise Stop("bad-launcher", "The launcher of %s is %r; it is torchrun, accelerate or none, and a command with {fold} has none." % (
+                self.name, self.launcher))
+        launched(self.cmd, self.launcher, 1)  # refuses now what it could not start later
         if self.by_fold and not self.folds:
             raise Stop("no-folds", "The command of %s has {fold}, but no folds were given." % self.name)
 
@@ -794,6 +834,26 @@ class Job:
                 "greater": bool(self.score.get("greater_is_better", True))}
 
 
+LAUNCHERS = ("none", "torchrun", "accelerate")
+PYTHON_COMMAND = re.compile(r"(?P<env>(?:\w+=\S*\s+)*)(?:\S*/)?python[\d.]*\s+(?P<options>(?:-[uBEsS]+\s+)*)(?!-[^m])(?P<rest>\S.*)", re.S)
+
+
+def launched(cmd, launcher, devices):
+    """The command as the launcher that the script was written for starts it, once a device: torchrun or accelerate.
+
+    Ports, ranks and the group's end are the launcher's affair; it takes the script (or -m module) and its arguments.
+    """
+    if launcher == "none":
+        return cmd
+    found = PYTHON_COMMAND.fullmatch(cmd.strip())
+    if not found:
+        raise Stop("bad-launcher", "%s starts a command of the form `python script.py ...` or `python -m module ...`, not: %s" % (launcher, cmd))
+    start = "python -m torch.distributed.run --standalone --nproc_per_node=%d" % devices
+    if launcher == "accelerate":
+        start = "python -m accelerate.commands.launch %s--num_processes=%d --num_machines=1" % ("--multi_gpu " if devices > 1 else "", devices)
+    return found["env"] + start + " " + found["rest"]
+
+
 def derive_assemble(cmd):
     """The command with `--folds {fold}` or `--folds={fold}` replaced by `--assemble`, or None."""
     joined, n = re.subn(r"--folds(?:\s+|=)\{fold\}", "--assemble", cmd, count=1)
@@ -803,7 +863,8 @@ def derive_assemble(cmd):
 class Earlier:
     """Results of earlier kernels, by job and fold."""
 
-    RANK = {"done": 4, "timeout": 3, "pruned": 2, "begun": 1}
+    # A fold that is finished in any of them is finished; of two that are not, the later one knows more.
+    RANK = {"done": 3, "pruned": 2, "timeout": 1, "begun": 1}
 
     def __init__(self, sources, work):
         self.sources, self.work = sources, work
@@ -839,13 +900,15 @@ class Earlier:
         status = read_json(os.path.join(folder, "fold%d_status.json" % fold)) if folder else None
         if status and status.get("status"):
             return status["status"] if status["status"] in Earlier.RANK else "failed"
-        if folder and os.path.exists(os.path.join(folder, "fold%d_oof.npy" % fold)):
-            return "done"
         row = rows.get(fold) or {}
         state = "done" if row.get("state") == "skipped" else row.get("state", "")
         if state in ("done", "pruned"):
             return state
-        names = os.listdir(folder) if folder else ()
+        # Predictions without a status are a script's that writes none. But of a task that was cut off while it ran they
+        # may be half a file.
+        if state != "running" and folder and os.path.exists(os.path.join(folder, "fold%d_oof.npy" % fold)):
+            return "done"
+        names = [n for n in os.listdir(folder) if not HALF_WRITTEN.search(n)] if folder else ()
         if state != "failed" and any(re.match(r"fold_?%d_resume" % fold, n) for n in names):
             return "begun"
         return "failed" if state else ""
@@ -865,37 +928,51 @@ def resume(config, record, found, tasks, artifacts, work):
         opened = earlier.open(job)
         for task in job.tasks(tasks):
             take_over(earlier, opened, task, os.path.join(artifacts, job.name))
-        for folder, _ in opened:
+        for folder, _ in reversed(opened):
             for name in sorted(os.listdir(folder)) if folder and job.by_fold else ():
-                if fold_of(name) is None:  # of the job, not of a fold; assembly may write it anew
+                if fold_of(name) is None and not HALF_WRITTEN.search(name) and os.path.exists(os.path.join(folder, name)):  # of the job, not of a fold; assembly may write it anew
                     bring(os.path.join(folder, name), os.path.join(artifacts, job.name, name), name.endswith(WEIGHTS))
 
 
 def take_over(earlier, opened, task, dest):
     if task.fold is None:
         done = [o for o in opened if (o[1].get(None) or {}).get("state") in ("done", "skipped")]
-        for folder, _ in done or opened:  # a whole-machine command may write over anything, so it gets copies unless it is done
+        begun = [o for o in opened if (o[1].get(None) or {}).get("state") != "failed"]
+        for folder, _ in reversed(done or begun):  # a whole-machine command may write over anything: copies, unless it is done
             for name in sorted(os.listdir(folder)) if folder else ():
-                bring(os.path.join(folder, name), os.path.join(dest, name), bool(done))
+                if not HALF_WRITTEN.search(name) and os.path.exists(os.path.join(folder, name)):
+                    bring(os.path.join(folder, name), os.path.join(dest, name), bool(done))
         if done:
-            task.inherit("skipped", done[0][1].get(None))
+            task.inherit("skipped", done[-1][1].get(None))
         return
-    best, folder, rows = 0, None, {}
-    for f, r in opened:
-        rank = Earlier.RANK.get(Earlier.state(f, r, task.fold), 0)
-        if rank and rank >= best:  # of equals the later kernel knows more
-            best, folder, rows = rank, f, r
+    ranks = [Earlier.RANK.get(Earlier.state(f, r, task.fold), 0) for f, r in opened]
+    best = max(ranks, default=0)
     if not best:
         return  # unknown or failed: from scratch
-    finished = best in (Earlier.RANK["done"], Earlier.RANK["pruned"])
-    for name in sorted(os.listdir(folder)) if folder else ():
-        if fold_of(name) == task.fold and not (finished and re.match(r"fold_?\d+_resume", name)):
-            # A fold that goes on writes to its files, and a mounted one is read-only: those are copied.
-            bring(os.path.join(folder, name), os.path.join(dest, name), finished)
+    finished = best > Earlier.RANK["begun"]
+    told = {}
+    for rank, (folder, rows) in reversed(list(zip(ranks, opened))):
+        if rank != best:
+            continue
+        row, names = rows.get(task.fold) or {}, fold_files(folder, task.fold)
+        told = told or row
+        for name in names:
+            if not (finished and re.match(r"fold_?\d+_resume", name)):
+                # A fold that goes on writes to its files, and a mounted one is read-only: those are copied.
+                bring(os.path.join(folder, name), os.path.join(dest, name), finished)
+        # A session that only took the fold over has not its weights, and has nothing of it if it was killed: look further.
+        if names and row.get("state") != "skipped":
+            break
     if finished:
-        task.inherit("skipped" if best == Earlier.RANK["done"] else "pruned", rows.get(task.fold))
+        task.inherit("skipped" if best == Earlier.RANK["done"] else "pruned", told)
     else:
         task.continued = True
+
+
+def fold_files(folder, fold):
+    """Names of a fold's files in a folder, without half-written ones and links that lead nowhere."""
+    return [n for n in (sorted(os.listdir(folder)) if folder else ()) if fold_of(n) == fold and not HALF_WRITTEN.search(n)
+            and os.path.exists(os.path.join(folder, n))]
 
 
 def bring(source, dest, as_link):
@@ -993,7 +1070,7 @@ class Process:
 
     def __init__(self, command, prefix, log, cwd, env, console, queue):
         self.mark = ("SANDGLASS_TASK=" + uuid.uuid4().hex).encode()
-        self.tail, self.last_output, self.console, self.prefix = collections.deque(maxlen=40), time.time(), console, prefix
+        self.tail, self.last_output, self.console, self.prefix = collections.deque(maxlen=120), time.time(), console, prefix
         self.kill_at, self.killed = None, False
         env = dict(env, SANDGLASS_TASK=self.mark.decode().split("=", 1)[1])
         self.log = open(log, "ab")
@@ -1155,6 +1232,28 @@ def error_signature(lines):
     return re.sub(r"0x[0-9a-f]+|\d+|/\S+", "#", last.strip())[:200]
 
 
+def own_words(lines, launcher):
+    """The last lines of a task's own output. Under a launcher they end with the first error that is named: the other
+    ranks' broken connections, and what the launcher says of it all, are its consequences."""
+    lines = list(lines)
+    if launcher != "none":
+        for n, line in enumerate(lines):
+            if re.match(r"(\[\w+\]:)?[\w.]*(Error|Exception|Interrupt)\b", line):
+                return lines[:n + 1]
+    return lines
+
+
+def points_every(elapsed, running):
+    """Seconds between two looks at the curves: quick in the first minute, while somebody watches, then 6 lines a minute
+    for two tasks and 8 for eight."""
+    return max(1.0, elapsed / 3) if elapsed < 60 else max(20.0, 7.5 * running)
+
+
+def util_every(elapsed):
+    """Seconds between two lines of utilisation."""
+    return min(60.0, max(5.0, elapsed / 2))
+
+
 class Session:
     """Runs commands and tasks, and watches them, until the clock says stop."""
 
@@ -1167,7 +1266,11 @@ class Session:
         self.wave, self.hold_until, self.given_up = [], 0.0, False
         self.next_flush, self.next_stall = 0.0, 0.0
         self.tasks_began = time.time()
-        self.stall = number(setting("SANDGLASS_STALL_S", "KG_STALL_S"), 1200.0 if clock.cap > 2400 else 0.0)
+        # s without output and scores after which a task is hung. When nobody chose it, a task that computes is left alone.
+        self.stall = number(setting("SANDGLASS_STALL_S", "KG_STALL_S"), number(config.get("stall_s"), None))
+        self.stall_chosen = self.stall is not None
+        if not self.stall_chosen:
+            self.stall = 1200.0 if clock.cap > 2400 else 0.0
         os.makedirs(os.path.join(working, "logs"), exist_ok=True)
 
     # -- environment
@@ -1196,11 +1299,18 @@ class Session:
         if wanted.startswith("nvidia") and hardware["gpus"]:
             out = [("gpu%d" % k, {"CUDA_VISIBLE_DEVICES": str(k)}) for k in range(len(hardware["gpus"]))]
         elif wanted.startswith("tpu") and hardware["tpu_chips"]:
-            out = [("tpu%d" % k, one_chip(k)) for k in range(hardware["tpu_chips"])]
+            out = [("tpu%d" % k, dict(one_chip(k), **self.compile_cache("tpu%d" % k))) for k in range(hardware["tpu_chips"])]
         else:
             n = int(number(setting("SANDGLASS_WORKERS"), min(4, hardware["cpus"])))
             out = [("cpu%d" % k, {}) for k in range(max(1, n))]
         return out[:max(1, count)]
+
+    def compile_cache(self, name):
+        """A folder of its own for what a process compiles: two that write to one break each other's files. JAX takes it by
+        itself, torch_xla by sandglass.xla.compile_cache(os.environ["SANDGLASS_COMPILE_CACHE"])."""
+        folder = os.path.join(self.scratch, "_sandglass", "compile", name)
+        os.makedirs(folder, exist_ok=True)
+        return {"SANDGLASS_COMPILE_CACHE": folder, "JAX_COMPILATION_CACHE_DIR": folder}
 
     def threads(self, env, workers):
         """Shares the cores out, unless the person has set a variable."""
@@ -1260,7 +1370,10 @@ class Session:
                 self.pool(stage, workers)
             else:
                 for task in stage:
-                    self.pool([task], [("all", whole_machine(self.config, self.record))])
+                    changes = whole_machine(self.config, self.record)
+                    if changes:
+                        changes.update(self.compile_cache("all"))
+                    self.pool([task], [("all", changes)])
 
     def predicted(self, task, stage):
         """Predicted seconds; a task that nobody predicted counts as the mean of the others."""
@@ -1334,6 +1447,9 @@ class Session:
         task.attempts += 1
         task.state, task.device, task.worker, task.error, task.first_point, task.why = "running", label, worker, "", None, ""
         command = task.job.cmd if task.fold is None else task.job.cmd.replace("{fold}", str(task.fold))
+        if task.job.launcher != "none":
+            workers = max(1, len(self.record.data["hardware"]["gpus"]))  # they share the cores
+            command = launched(command, task.job.launcher, workers)
         prefix = "[%s] " % task.label()
         try:
             task.process = Process(command, prefix, os.path.join(self.working, task.log), self.scratch,
@@ -1381,15 +1497,15 @@ class Session:
             task.state = "timeout" if "timeout" in bad else "pruned"
         elif task.why:
             task.state = "failed" if task.why == "stalled" else "killed"
-            task.error = {"stalled": "Stalled: no output, no new score and no CPU time for %.0f s." % self.stall,
+            task.error = {"stalled": "Stalled: no output%s for %.0f s." % (" and no new score" if self.stall_chosen else ", no new score and no CPU time", self.stall),
                           "deadline": "Stopped at the hard deadline."}.get(task.why, "Stopped: %s." % task.why)
         elif code == 0 and "failed" not in bad:
             task.state = "done"
         else:
             task.state = "failed"
             how = "signal %d" % -code if code < 0 else "exit status %d" % code
-            task.error = "\n".join(list(process.tail)[-15:])[-2000:] or "No output, %s." % how
-        task.signature = error_signature(process.tail)
+            task.error = "\n".join(own_words(process.tail, task.job.launcher)[-15:])[-2000:] or "No output, %s." % how
+        task.signature = error_signature(own_words(process.tail, task.job.launcher))
         if task.state in ("timeout", "killed") and task.why in ("", "deadline"):
             self.record.data["deadline_hit"] = True
 
@@ -1425,7 +1541,7 @@ class Session:
                 self.flush_curves(task)
             if self.sampler:
                 self.sampler.flush()
-            self.next_flush = now + min(20.0, max(1.0, (now - self.tasks_began) / 30))
+            self.next_flush = now + points_every(now - self.tasks_began, len(self.running))
         if self.stall and now >= self.next_stall:
             self.next_stall = now + min(60.0, self.stall / 4)
             for task in list(self.running.values()):
@@ -1446,10 +1562,10 @@ class Session:
             task.process.stop(grace)
 
     def check_stall(self, task, now):
-        """A task without output, scores and CPU time for the limit is hung."""
-        used = processes(task.process.mark, task.process.popen.pid) if POSIX else None
+        """A task without output and scores for the limit is hung; without CPU time too if the limit is our own guess."""
+        used = {} if self.stall_chosen else processes(task.process.mark, task.process.popen.pid) if POSIX else None
         cpu = sum(used.values()) if used else 0.0
-        if used is None or cpu > task.cpu + 0.5 or cpu < task.cpu:
+        if used is None or cpu > task.cpu + 0.5 or cpu < task.cpu:  # no /proc: nothing can be said
             task.alive_at = now
         task.cpu = cpu
         task.alive_at = max(task.alive_at, task.process.last_output)
@@ -1608,13 +1724,13 @@ class Sampler:
         self.spans.append((task.device, began, began + (task.first_point or 0.0), time.time()))
 
     def flush(self):
-        """Mean of the new samples of each device, as one telemetry line; every 5 s at first, every minute later."""
+        """Mean of the new samples of each device, as one telemetry line; every 5 s at first, every minute after two."""
         now = time.time()
         new = self.samples[self.sent:]
         if now < self.next_send or not new:
             return
         self.sent += len(new)
-        self.next_send = now + min(60.0, max(5.0, (now - self.began_at) / 10))
+        self.next_send = now + util_every(now - self.began_at)
         devices = []
         for name in sorted({s[1] for s in new}):
             mine = [s for s in new if s[1] == name]
@@ -1681,6 +1797,18 @@ def assemble(session, tasks):
 # ---------------------------------------------------------------------------------------------------------------
 # Step 8. Close: what Kaggle keeps is complete, small in number, and says the truth
 # ---------------------------------------------------------------------------------------------------------------
+
+def remove_half_written(working):
+    """Whatever a killed process was writing: it would count, and take room, in what Kaggle keeps."""
+    for root in LINKED:  # not the folder itself: the manifest may just be written there
+        for folder, _, names in os.walk(os.path.join(working, root)):
+            for name in names:
+                if HALF_WRITTEN.search(name):
+                    try:
+                        os.unlink(os.path.join(folder, name))
+                    except OSError:
+                        pass
+
 
 def remove_checkpoints(artifacts, tasks):
     """fold<k>_resume.* of finished folds is of no use any more."""
@@ -1757,8 +1885,8 @@ def outcome(record, artifacts):
             return "partial"
         folder = os.path.join(artifacts, task.job.name)
         if task.state == "killed" and os.path.isdir(folder) and any(
-                re.match(r"fold_?\d+_resume", n) and task.fold in (None, fold_of(n)) for n in os.listdir(folder)):
-            return "partial"  # it can be continued from its last checkpoint
+                task.fold is None or re.match(r"fold_?\d+_resume", n) and task.fold == fold_of(n) for n in os.listdir(folder)):
+            return "partial"  # it can be continued from its last checkpoint; what a whole-machine command left is its own affair
     return "failed"
 
 
@@ -1770,10 +1898,13 @@ def close(session, record):
         session.sampler.flush()
         session.sampler.close()
         record.data["util"] = session.sampler.summary()
-    remove_checkpoints(session.artifacts, record.tasks)
-    settle_links(record, session.artifacts, record.tasks)
-    rescue(session.scratch, session.working)
-    pack_files(record, session.working, record.tasks)
+    for tidy, arguments in ((remove_checkpoints, (session.artifacts, record.tasks)), (remove_half_written, (session.working,)),
+                            (settle_links, (record, session.artifacts, record.tasks)), (rescue, (session.scratch, session.working)),
+                            (pack_files, (record, session.working, record.tasks))):
+        try:
+            tidy(*arguments)
+        except (OSError, shutil.Error, zipfile.BadZipFile) as e:  # a full disk, say: what was trained is there all the same
+            record.finding("close-failed", "bad", "%s failed at the end: %s" % (tidy.__name__, e))
     record.data["outcome"] = outcome(record, session.artifacts)
     status = 1 if record.data["outcome"] == "failed" else 0
     record.time("close", time.time() - began)
@@ -1830,12 +1961,12 @@ def handle_signals(session):
 class Phase:
     """Times a step and announces it."""
 
-    def __init__(self, record, name, **fields):
-        self.record, self.name, self.fields = record, name, fields
+    def __init__(self, record, name, told=True, **fields):
+        self.record, self.name, self.told, self.fields = record, name, told, fields
 
     def __enter__(self):
         self.began = time.time()
-        if self.fields is not None:
+        if self.told:
             self.record.say("session", phase=self.name, **self.fields)
 
     def __exit__(self, *exc):
@@ -1846,7 +1977,8 @@ def steps(config, files, tables, session, record, root):
     """Preflight to post commands. Raises Stop when there is nothing to go on with."""
     clock, scratch = session.clock, session.scratch
     with Phase(record, "start", build=config.get("build_id", ""), deadline=round(clock.graceful, 3)):
-        preflight(config, record)
+        with Phase(record, "preflight", told=False):
+            preflight(config, record)
         unpack(config, files, tables, scratch)
         record.jobs = [Job(spec) for spec in config["jobs"]]
         tasks = record.tasks = [Task(j, k) for j in record.jobs for k in (j.folds or [None])]

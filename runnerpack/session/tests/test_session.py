@@ -2,11 +2,15 @@
 
 import ast
 import hashlib
+import importlib.util
 import os
 import re
+import sys
 import time
 
 from harness import SESSION, Case, job, kill_all, pids_with
+
+import runner
 
 
 class Source(Case):
@@ -102,7 +106,6 @@ class Whole(Case):
         os.chmod(os.path.join(self.dir, "other/python"), 0o755)
         ran = self.session({"jobs": [job(folds=[0])]}, env={"PATH": os.path.join(self.dir, "other") + ":/usr/bin:/bin"})
         self.assertEqual(ran.code, 0, ran.output)
-        import sys
         self.assertEqual(os.path.realpath(self.env_of(0)["_python"]), os.path.realpath(sys.executable))
 
     def test_longest_predicted_first(self):
@@ -180,6 +183,46 @@ class Devices(Case):
     def test_too_few_chips(self):
         self.refused("TpuV5E8", {"SANDGLASS_FAKE_TPU_CHIPS": "4"}, "found 4 TPU chips")
 
+    def test_an_image_without_tpu_software(self):
+        env = {"SANDGLASS_FAKE_TPU_CHIPS": "8", "SANDGLASS_FAKE_TPU_IMAGE": "0"}
+        self.assertIn("wrong-device", self.refused("TpuV5E8", env, "not the TPU image").findings)
+
+    def test_how_a_tpu_image_is_told(self):
+        self.put("there/jax.py")
+        kept, path = {k: os.environ.pop(k) for k in list(os.environ) if k == "ISTPUVM" or k.startswith("SANDGLASS_FAKE_TPU")}, list(sys.path)
+        try:
+            if not any(importlib.util.find_spec(m) for m in ("torch_xla", "jax", "libtpu")):
+                self.assertIn("not the TPU image", runner.wrong_image("TpuV5E8"))
+            self.assertIsNone(runner.wrong_image("NvidiaTeslaT4"))
+            os.environ["ISTPUVM"] = "1"
+            self.assertIsNone(runner.wrong_image("TpuV5E8"))
+            del os.environ["ISTPUVM"]
+            sys.path.insert(0, os.path.join(self.dir, "there"))
+            self.assertIsNone(runner.wrong_image("TpuV5E8"))
+            self.assertNotIn("jax", sys.modules)
+        finally:
+            sys.path[:] = path
+            os.environ.update(kept)
+
+    def test_chips_have_a_compile_cache_each(self):
+        self.session({"accelerator": "TpuV5E8", "jobs": [job(folds=range(3))]}, env={"SANDGLASS_FAKE_TPU_CHIPS": "8"})
+        caches = {self.env_of(k)["SANDGLASS_COMPILE_CACHE"] for k in range(3)}
+        self.assertEqual(len(caches), 3)
+        self.assertEqual({self.env_of(k)["JAX_COMPILATION_CACHE_DIR"] for k in range(3)}, caches)
+
+    def test_pytorch_that_hangs_or_dies_is_given_up_and_told(self):
+        for torch, words in (("import os, time\nos.fork()\ntime.sleep(60)", "did not answer in time"), ("raise SystemExit(5)", "exit status 5")):
+            with self.subTest(words):
+                env = dict(self.smi("Tesla T4", torch), SANDGLASS_TORCH_CHECK_S="0.5")
+                ran = self.session({"accelerator": "NvidiaTeslaT4", "jobs": [job(folds=[0])]}, env=env)
+                self.assertEqual(ran.code, 0, ran.output)
+                self.assertIn(words, ran.findings["torch-unchecked"])
+                self.assertLess(ran.run["times"]["preflight"], 30)
+
+    def test_a_card_that_pytorch_cannot_open(self):
+        torch = self.TORCH.replace("staticmethod(lambda i: %s)", "staticmethod(lambda i: 1 // 0)")
+        self.refused("NvidiaTeslaT4", self.smi("Tesla T4", torch), "cannot open GPU 0")
+
     def smi(self, name, torch):
         """A machine with two cards of that name as nvidia-smi tells it, and this text as the module torch."""
         self.put("bin/nvidia-smi", "#!/bin/sh\ncase \"$*\" in\n*-l*) exec sleep 60 ;;\nesac\necho '0, %s, 16384'\necho '1, %s, 16384'\n" % (name, name))
@@ -225,6 +268,39 @@ class cuda:
         self.assertEqual((util["gpu0"]["median"], util["gpu1"]["median"], util["gpu0"]["mem_peak_mb"]), (90.0, 10.0, 1000.0))
         self.assertEqual({d["d"] for u in ran.telemetry("util") for d in u["dev"]}, {"gpu0", "gpu1"})
         self.assertEqual(pids_with(os.path.join(self.dir, "bin/nvidia-smi")), [])
+
+
+class Pace(Case):
+    def test_a_few_lines_a_minute_after_the_first(self):
+        for running, most in ((1, 4), (2, 8), (8, 10)):
+            for start in (60, 120, 3600):
+                lines, now = 0, start
+                while now < start + 60:
+                    lines += running
+                    now += runner.points_every(now, running)
+                self.assertLessEqual(lines / (now - start) * 60, most, (running, start))
+        self.assertLessEqual(runner.points_every(2, 2), 1.0)  # and at once while somebody watches it start
+        self.assertGreaterEqual(runner.util_every(60), 30)
+
+    def test_every_cap_leaves_time_to_work_and_to_end(self):
+        for hours in (0.01, 0.05, 0.1, 0.3, 0.5, 1, 2, 7, 9, 12):
+            with self.subTest(hours):
+                c = runner.Clock(hours, 0.0)
+                self.assertGreaterEqual(c.graceful / c.cap, 0.74)
+                self.assertLess(c.first, 0.1 * c.cap)
+                self.assertTrue(c.graceful < c.hard < c.hard + c.grace < c.end < c.cap)
+        self.assertEqual(runner.Clock(1, 0.0).graceful, 3000.0)
+
+    def test_utilisation_leaves_start_up_and_tail_out(self):
+        class Record:
+            data = {"hardware": {"gpus": []}}
+        s = runner.Sampler.__new__(runner.Sampler)
+        s.record, s.samples, s.spans = Record(), [], [("gpu0", 10, 20, 110), ("gpu1", 10, 20, 60)]
+        for t in range(0, 200):
+            s.samples.append((t, "gpu0", 90.0 if 20 <= t <= 110 else 0.0, 5.0, None))
+            s.samples.append((t, "gpu1", 80.0 if 20 <= t <= 60 else 0.0, 5.0, None))
+        found = {u["device"]: u for u in s.summary()}
+        self.assertEqual((found["gpu0"]["median"], found["gpu0"]["p10"], found["gpu1"]["median"], found["gpu1"]["p10"]), (90.0, 90.0, 80.0, 80.0))
 
 
 class Failures(Case):
@@ -350,6 +426,17 @@ class Endings(Case):
         self.assertEqual(ran.states, {("idea", None): "failed"})
         self.assertIn("Stalled", ran.run["tasks"][0]["error"])
 
+    def test_what_a_whole_machine_command_saved_is_worth_collecting(self):
+        cmd = "mkdir -p artifacts/idea; echo state > artifacts/idea/last.pt; echo half > artifacts/idea/last.pt.tmp9; sleep 60"
+        ran = self.session({"hours": 5 / 3600, "jobs": [job(cmd=cmd, folds=None)]})
+        self.assertEqual((ran.states, ran.run["outcome"], ran.code), ({("idea", None): "killed"}, "partial", 0))
+        self.assertEqual(os.listdir(os.path.join(self.working, "artifacts/idea")), ["last.pt"])
+
+    def test_a_busy_task_that_says_nothing_is_stalled_when_the_time_was_chosen(self):
+        ran = self.session({"jobs": [job(cmd="python -c 'while True: pass'", folds=None)], "stall_s": 0.8})
+        self.assertEqual(ran.states, {("idea", None): "failed"})
+        self.assertIn("no output and no new score", ran.run["tasks"][0]["error"])
+
     def test_a_killed_runner_leaves_a_true_record(self):
         slow = "python src/train.py --sleep 0.2 --folds {fold}"
         config = {"jobs": [job(cmd=slow, folds=range(4))]}
@@ -377,6 +464,45 @@ class Endings(Case):
 
 
 class Resume(Case):
+    BASE = "input/notebooks/sam-roe/"
+
+    def test_a_fold_pruned_in_a_later_session_is_not_trained_again(self):
+        self.put(self.BASE + "first/artifacts/idea/fold0_status.json", '{"fold": 0, "status": "timeout", "next_epoch": 1}')
+        self.put(self.BASE + "first/artifacts/idea/fold0_resume.pt", "1")
+        self.put(self.BASE + "second/artifacts/idea/fold0_status.json", '{"fold": 0, "status": "pruned", "best": 0.3}')
+        ran = self.session({"resume": ["sam-roe/first", "sam-roe/second"], "jobs": [job(folds=[0, 1])]})
+        self.assertEqual(ran.states, {("idea", 0): "pruned", ("idea", 1): "done"})
+
+    def test_weights_are_found_where_they_were_trained(self):
+        self.put(self.BASE + "first/artifacts/idea/fold0_status.json", '{"fold": 0, "status": "done", "best": 0.9}')
+        self.put(self.BASE + "first/artifacts/idea/fold0_oof.npy", "first")
+        self.put(self.BASE + "first/artifacts/idea/fold0.pt", "weights")
+        # The second took the fold over and has no weights; the third was killed before it had linked anything.
+        self.put(self.BASE + "second/artifacts/idea/fold0_status.json", '{"fold": 0, "status": "done", "best": 0.9}')
+        for name in ("second", "third"):
+            self.put(self.BASE + name + "/run.json", '{"tasks": [{"job": "idea", "fold": 0, "state": "skipped", "best": 0.9}]}')
+        os.makedirs(os.path.join(self.dir, self.BASE, "third/artifacts/idea"))
+        ran = self.session({"resume": ["sam-roe/first", "sam-roe/second", "sam-roe/third"], "jobs": [job(folds=[0])],
+                            "post": ["cat artifacts/idea/fold0.pt artifacts/idea/fold0_oof.npy > subs/seen.txt"]})
+        self.assertEqual(self.read("subs/seen.txt"), "weightsfirst", ran.output)
+        self.assertEqual(ran.run["tasks"][0]["best"], 0.9)
+
+    def test_predictions_of_a_task_that_was_cut_off_are_no_proof(self):
+        self.put(self.BASE + "idea-train/artifacts/idea/fold0_oof.npy", "half")
+        self.put(self.BASE + "idea-train/artifacts/idea/fold0_resume.pt", "2")
+        self.put(self.BASE + "idea-train/artifacts/idea/fold0_resume.pt.tmp77", "half")
+        self.put(self.BASE + "idea-train/run.json", '{"tasks": [{"job": "idea", "fold": 0, "state": "running"}]}')
+        ran = self.session({"resume": ["sam-roe/idea-train"], "jobs": [job(folds=[0])]})
+        self.assertIn("fold 0 starts at epoch 2", ran.output)
+        self.assertEqual([n for n in os.listdir(os.path.join(self.working, "artifacts/idea")) if "tmp" in n], [])
+
+    def test_a_whole_machine_command_goes_on_from_the_latest_session(self):
+        for name, text in (("first", "1"), ("second", "2")):
+            self.put(self.BASE + name + "/artifacts/idea/last.pt", text)
+            self.put(self.BASE + name + "/run.json", '{"tasks": [{"job": "idea", "fold": null, "state": "killed"}]}')
+        self.session({"resume": ["sam-roe/first", "sam-roe/second"], "jobs": [job(cmd="cat artifacts/idea/last.pt > subs/seen.txt", folds=None)]})
+        self.assertEqual(self.read("subs/seen.txt"), "2")
+
     CMD = "python src/train.py --epochs %d --sleep %s --folds {fold}"
 
     def test_a_chain_of_sessions(self):
