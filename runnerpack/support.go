@@ -66,7 +66,13 @@ func namesModule(own []member, commands []string, name string) bool {
 // importsModule: Python of ours imports, or starts, the module.
 func importsModule(text []byte, name string) bool {
 	name = regexp.QuoteMeta(name)
-	return regexp.MustCompile(`(?m)^\s*from sandglass import [^#\n]*\b` + name + `\b|^\s*(?:from|import) sandglass\.` + name + `\b|-m",? "?sandglass\.` + name + `\b`).Match(text)
+	use := regexp.MustCompile(`^\s*from sandglass import [^#]*\b` + name + `\b|^\s*(?:from|import) sandglass\.` + name + `\b|-m",? "?sandglass\.` + name + `\b`)
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(line, []byte("sandglass")) && use.Match(line) {
+			return true
+		}
+	}
+	return false
 }
 
 var scriptWord = regexp.MustCompile(`[^\s"'=;&|]+\.py\b`)
