@@ -22,6 +22,8 @@ import os
 
 from sandglass.atomic import replacing
 
+_caches = set()  # folders that this process compiles into
+
 
 def available():
     """True when this process has an XLA device to train on: torch_xla can be imported and PJRT_DEVICE is set, as it is
@@ -33,8 +35,12 @@ def available():
 
 
 def device():
-    """The XLA device of this process."""
+    """The XLA device of this process. Compiled graphs go to the folder that the session names in SANDGLASS_COMPILE_CACHE,
+    so that a fold tried again in the same session does not compile again."""
     import torch_xla
+    folder = os.environ.get("SANDGLASS_COMPILE_CACHE")
+    if folder:
+        compile_cache(folder)
     if hasattr(torch_xla, "device"):
         return torch_xla.device()
     import torch_xla.core.xla_model as xm
@@ -67,11 +73,14 @@ def loader(batches, device):
 
 
 def compile_cache(folder):
-    """Keeps compiled graphs in a folder, so that a fold resumed there does not compile again. One folder a process, and
-    called before the first step."""
+    """Keeps compiled graphs in a folder. One folder a process, set once and before anything is computed; a second call
+    does nothing. device() does it inside a session."""
+    if folder in _caches:
+        return
     import torch_xla.runtime as xr
     os.makedirs(folder, exist_ok=True)
     xr.initialize_cache(os.fspath(folder), readonly=False)
+    _caches.add(folder)
 
 
 def to_cpu(value):
