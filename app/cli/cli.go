@@ -129,6 +129,9 @@ The life of a run:
   sandglass wait idea-train --collect
   sandglass log
 
+A project to start from:
+  sandglass new --template tabular my-project
+
 Without an account, against a Kaggle on this computer:
   sandglass sandbox serve --addr 127.0.0.1:8899
 
@@ -157,7 +160,7 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
 		p.quotaCmd(), p.buildCmd(), p.resumeCmd(), p.pushCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
-		p.logCmd(), p.logsCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
+		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root
 }
