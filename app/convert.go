@@ -111,8 +111,10 @@ func curveViews(curves []runlog.Curve) []CurveView {
 	out := make([]CurveView, 0, len(curves))
 	for _, c := range curves {
 		v := CurveView{Job: c.Job, Fold: c.Fold}
+		since := 0.0 // a curve file has the length of each epoch; a screen wants the time since the task's start
 		for _, p := range c.Points {
-			v.Points = append(v.Points, CurvePoint{Epoch: p.Epoch, Frac: fracOf(p.Epoch, c), Seconds: p.Seconds, Score: p.Score})
+			since += p.Seconds // one unknown epoch (NaN) leaves the rest unknown
+			v.Points = append(v.Points, CurvePoint{Epoch: p.Epoch, Frac: fracOf(p.Epoch, c), Seconds: since, Score: p.Score})
 		}
 		out = append(out, v)
 	}

@@ -105,7 +105,7 @@ func newNewPage(h host) *newPage {
 	p.side = container.NewStack()
 	p.clearTicket()
 	p.root = pageFrame(widgets.NewPageHeader(lang.L("New run")),
-		container.New(formAndTicket{}, container.NewVScroll(widgets.Pad(0, widgets.Gap16, 0, 0, form)), p.side))
+		container.New(formAndTicket{}, container.NewVScroll(widgets.Pad(0, widgets.Gap12, 0, 0, form)), p.side))
 	return p
 }
 
@@ -129,13 +129,13 @@ const ticketLeast, ticketMost = 220, 300
 
 func (formAndTicket) MinSize(o []fyne.CanvasObject) fyne.Size {
 	form, side := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(form.Width+ticketLeast, fyne.Max(form.Height, side.Height))
+	return fyne.NewSize(form.Width+widgets.Gap12+ticketLeast, fyne.Max(form.Height, side.Height))
 }
 
 func (formAndTicket) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	side := fyne.Min(ticketMost, fyne.Max(ticketLeast, size.Width/3))
-	side = fyne.Max(ticketLeast, fyne.Min(side, size.Width-o[0].MinSize().Width))
-	o[0].Resize(fyne.NewSize(size.Width-side, size.Height))
+	side = fyne.Max(ticketLeast, fyne.Min(side, size.Width-widgets.Gap12-o[0].MinSize().Width))
+	o[0].Resize(fyne.NewSize(size.Width-widgets.Gap12-side, size.Height))
 	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Resize(fyne.NewSize(side, size.Height))
 	o[1].Move(fyne.NewPos(size.Width-side, 0))
