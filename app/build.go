@@ -188,7 +188,7 @@ func shownBaseline(s BuildSpec) string {
 func buildResult(b *runnerpack.Build, s runnerpack.Spec) BuildResult {
 	r := BuildResult{
 		Kernel: b.Kernel, Dir: b.Dir, Script: b.Script, ScriptBytes: b.ScriptBytes, Folds: b.Folds,
-		Warnings: append([]string{}, b.Warnings...), BuildID: b.BuildID, Accelerator: s.Accelerator, CapHours: s.Hours,
+		Warnings: append([]string{}, b.Warnings...), LeftOut: append([]string{}, b.LeftOut...), BuildID: b.BuildID, Accelerator: s.Accelerator, CapHours: s.Hours,
 		Parts: []SizePart{}, Jobs: []string{},
 	}
 	for _, p := range b.Parts {

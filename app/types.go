@@ -94,6 +94,7 @@ type BuildResult struct {
 	Jobs        []string   `json:"jobs"`
 	Folds       []int      `json:"folds"`
 	Warnings    []string   `json:"warnings"`
+	LeftOut     []string   `json:"left_out"` // "path: why" of what lies in the included folders and does not travel
 	BuildID     string     `json:"build_id"`
 	Accelerator string     `json:"accelerator"`
 	CapHours    float64    `json:"cap_h"`

@@ -49,6 +49,15 @@ var secretLooks = []struct {
 	{"an API key", regexp.MustCompile(`\bsk-(?:proj-|ant-)?[0-9A-Za-z_-]{32,}`)},
 	{"a Google API key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`)},
 	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[0-9A-Za-z-]{16,}`)},
+	{"a GitLab token", regexp.MustCompile(`\bglpat-[0-9A-Za-z_-]{20,}`)},
+	{"a PyPI token", regexp.MustCompile(`\bpypi-AgEI[0-9A-Za-z_-]{40,}`)},
+	{"an npm token", regexp.MustCompile(`\bnpm_[0-9A-Za-z]{36}\b`)},
+	{"a Stripe key", regexp.MustCompile(`\b[sr]k_live_[0-9A-Za-z]{20,}`)},
+	{"a Telegram bot token", regexp.MustCompile(`\b[0-9]{8,10}:AA[0-9A-Za-z_-]{33}\b`)},
+	{"an AWS secret key", regexp.MustCompile(`(?i)aws_secret_access_key\W{1,6}[0-9A-Za-z/+=]{40}\b`)},
+	{"an Azure storage key", regexp.MustCompile(`AccountKey=[0-9A-Za-z+/]{80,}`)},
+	{"a signed web token", regexp.MustCompile(`\beyJ[0-9A-Za-z_-]{15,}\.eyJ[0-9A-Za-z_-]{15,}\.[0-9A-Za-z_-]{20,}`)},
+	{"a password in an address", regexp.MustCompile(`\b[a-z][a-z0-9+.-]{2,10}://[^\s/:@'"{}$<>]{1,64}:[^\s/:@'"{}$<>*]{6,}@[0-9A-Za-z.-]+`)},
 	{"a Weights & Biases key", regexp.MustCompile(`(?i)wandb_api_key\W{1,6}[0-9a-f]{40}\b`)},
 }
 

@@ -17,7 +17,8 @@ src/, the support package and the frozen folds. Nothing is sent. Push the folder
 A command with {fold} makes one task a fold; without it the command gets the whole machine. Flags that take several values
 may be repeated, separated by commas, or followed by all of them: --folds 0 1 2.
 
-JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, build_id, accelerator, cap_h, next.`
+JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, left_out ["path: why"],
+build_id, accelerator, cap_h, next.`
 
 // buildFlags is a BuildSpec as the command line gives it.
 type buildFlags struct {
@@ -129,7 +130,8 @@ is now. A run that was not collected yet is collected first. Nothing is sent. Pu
 A run that is still going, or that has nothing left to do, has no follow-up: exit code 1.
 ` + kernelHelp + `
 
-JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, build_id, accelerator, cap_h, next.`
+JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, left_out ["path: why"],
+build_id, accelerator, cap_h, next.`
 
 func (p *program) resumeCmd() *cobra.Command {
 	var opt app.ResumeOptions
@@ -153,6 +155,9 @@ func (p *program) resumeCmd() *cobra.Command {
 	return cmd
 }
 
+// leftOutLines is how many of the files that do not travel are named one by one.
+const leftOutLines = 10
+
 func buildText(w io.Writer, r app.BuildResult) {
 	fmt.Fprintf(w, "built %s in %s\n", r.Kernel, r.Dir)
 	fmt.Fprintf(w, "jobs %s", strings.Join(r.Jobs, ", "))
@@ -167,7 +172,15 @@ func buildText(w io.Writer, r app.BuildResult) {
 		}
 		fmt.Fprintf(w, " %s %s", part.Name, size(int64(part.Bytes)))
 	}
-	fmt.Fprintf(w, "\nnext: sandglass push %s\n", quoted(r.Dir))
+	fmt.Fprintln(w)
+	for i, line := range r.LeftOut {
+		if i == leftOutLines {
+			fmt.Fprintf(w, "left out: %d more, all of them with --json\n", len(r.LeftOut)-i)
+			break
+		}
+		fmt.Fprintf(w, "left out: %s\n", line)
+	}
+	fmt.Fprintf(w, "next: sandglass push %s\n", quoted(r.Dir))
 }
 
 func (p *program) demoCmd() *cobra.Command {

@@ -51,7 +51,7 @@ type buildJSON struct {
 }
 
 func buildOf(r app.BuildResult) buildJSON {
-	r.Parts, r.Jobs, r.Folds, r.Warnings = list(r.Parts), list(r.Jobs), list(r.Folds), list(r.Warnings)
+	r.Parts, r.Jobs, r.Folds, r.Warnings, r.LeftOut = list(r.Parts), list(r.Jobs), list(r.Folds), list(r.Warnings), list(r.LeftOut)
 	if r.Script != "" && !filepath.IsAbs(r.Script) && filepath.Dir(r.Script) == "." {
 		r.Script = filepath.Join(r.Dir, r.Script)
 	}
