@@ -15,7 +15,9 @@ var (
 	nearFold = regexp.MustCompile(`(?i)\{\s*folds?\s*\}|\$\{?folds?\b`)
 	// foldFlag is a flag that takes the fold: --folds {fold}, --fold={fold}, -f "{fold}" …
 	foldFlag = regexp.MustCompile(`(^|\s)(?:--?[A-Za-z_-]*[Ff]olds?[A-Za-z_-]*|-[fk])(?:=|\s+)("?|'?)\{fold\}("?|'?)(\s|$)`)
-	nameFlag = regexp.MustCompile(`(?:^|\s)--name(?:=|\s+)(?:"([^"]*)"|'([^']*)'|(\S+))`)
+	// launchable is the form of command that the session can hand to a launcher.
+	launchable = regexp.MustCompile(`^(?:\w+=\S*\s+)*(?:\S*/)?python[\d.]*\s+(?:-[uBEsS]+\s+)*(?:-m\s|[^-\s])`)
+	nameFlag   = regexp.MustCompile(`(?:^|\s)--name(?:=|\s+)(?:"([^"]*)"|'([^']*)'|(\S+))`)
 )
 
 // checkJobs settles each job's folds and assembly.
@@ -25,7 +27,7 @@ func (p *plan) checkJobs() error {
 	if err != nil {
 		return err
 	}
-	jobs := append([]Job{{Name: p.Name, Command: p.Command, Assemble: p.Assemble}}, slices.Clone(p.ExtraJobs)...)
+	jobs := append([]Job{{Name: p.Name, Command: p.Command, Assemble: p.Assemble, Launcher: p.Launcher}}, slices.Clone(p.ExtraJobs)...)
 	used := map[string]bool{}
 	var union []int
 	for i := range jobs {
@@ -97,6 +99,9 @@ func (p *plan) checkJob(j *Job, i int, run, all []int) error {
 	if strings.Contains(j.Assemble, foldMark) {
 		return &SpecError{flag, "the folds are joined once, so the command has no {fold}"}
 	}
+	if err := p.checkLauncher(j); err != nil {
+		return err
+	}
 	p.checkNameFlag(j)
 	if !strings.Contains(j.Command, foldMark) {
 		if near := nearFold.FindString(j.Command); near != "" {
@@ -120,6 +125,28 @@ func (p *plan) checkJob(j *Job, i int, run, all []int) error {
 	j.Folds = folds
 	if j.Assemble == "" && slices.Equal(folds, all) {
 		j.Assemble = p.deriveAssemble(j)
+	}
+	return nil
+}
+
+// checkLauncher: torchrun and accelerate take a Python script or module and
+// start it once a card.
+func (p *plan) checkLauncher(j *Job) error {
+	switch j.Launcher {
+	case "", "none":
+		j.Launcher = ""
+		return nil
+	case "torchrun", "accelerate":
+	default:
+		return &SpecError{"launcher", fmt.Sprintf("%q is none of torchrun, accelerate and none", j.Launcher)}
+	}
+	switch {
+	case strings.Contains(j.Command, foldMark):
+		return &SpecError{"launcher", fmt.Sprintf("job %s has {fold}: its folds share the cards out already, one each; a launcher is for a command that trains on all of them at once", j.Name)}
+	case p.shape.pool != poolGPU:
+		return &SpecError{"launcher", fmt.Sprintf("%s starts one process a GPU, and %s has none", j.Launcher, p.Accelerator)}
+	case !launchable.MatchString(j.Command):
+		return &SpecError{"launcher", fmt.Sprintf("%s starts a command of the form `python script.py …` or `python -m module …`", j.Launcher)}
 	}
 	return nil
 }

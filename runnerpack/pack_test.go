@@ -501,6 +501,46 @@ func TestAssembleAndNames(t *testing.T) {
 	}
 }
 
+func TestLauncher(t *testing.T) {
+	for _, tt := range []struct {
+		launcher, cmd, accelerator string
+		want                       string // in the error; "" = accepted
+	}{
+		{"torchrun", "python src/train.py --name idea", AcceleratorT4, ""},
+		{"accelerate", "TOKENIZERS_PARALLELISM=false python3 -u -m pkg.train", AcceleratorT4, ""},
+		{"none", "bash run.sh", AcceleratorTPU, ""},
+		{"", "python src/train.py --folds {fold}", AcceleratorT4, ""},
+		{"torchrun", "python src/train.py --folds {fold}", AcceleratorT4, "{fold}"},
+		{"torchrun", "python src/train.py", AcceleratorTPU, "TpuV5E8 has none"},
+		{"torchrun", "python src/train.py", AcceleratorNone, "none has none"},
+		{"accelerate", "bash run.sh", AcceleratorT4, "python script.py"},
+		{"torchrun", "python -c 'print(1)'", AcceleratorT4, "python script.py"},
+		{"mpirun", "python src/train.py", AcceleratorT4, `"mpirun"`},
+	} {
+		spec := project(t, nil)
+		spec.Launcher, spec.Command, spec.Accelerator = tt.launcher, tt.cmd, tt.accelerator
+		b, err := Pack(t.Context(), spec)
+		var wrong *SpecError
+		if tt.want != "" {
+			if !errors.As(err, &wrong) || wrong.Field != "launcher" || !strings.Contains(wrong.Reason, tt.want) {
+				t.Errorf("%s for %s: %v", tt.launcher, tt.cmd, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s for %s: %v", tt.launcher, tt.cmd, err)
+			continue
+		}
+		c, _ := script(t, b)
+		if got := c.Jobs[0].Launcher; got != strings.TrimPrefix(tt.launcher, "none") {
+			t.Errorf("%s for %s: the session is told %q", tt.launcher, tt.cmd, got)
+		}
+		if matches(b.Warnings, "has all 2 T4 cards to itself") {
+			t.Errorf("%s for %s: %q", tt.launcher, tt.cmd, b.Warnings)
+		}
+	}
+}
+
 func TestSupportFiles(t *testing.T) {
 	travelling := func(spec Spec) string {
 		_, files := script(t, pack(t, spec))

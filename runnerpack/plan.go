@@ -252,7 +252,7 @@ func (p *plan) workers() int {
 func (p *plan) remarks() {
 	tasks, whole := 0, 0
 	for _, j := range p.jobs {
-		if j.Folds == nil {
+		if j.Folds == nil && j.Launcher == "" {
 			whole++
 		}
 		tasks += len(j.Folds)
@@ -260,10 +260,15 @@ func (p *plan) remarks() {
 	w := p.workers()
 	device := map[pool]string{poolGPU: "T4 cards", poolTPU: "TPU chips"}[p.shape.pool]
 	if idle := (w - tasks%w) % w; tasks > 0 && idle > 0 {
-		p.warn("%d tasks on %d %s: %d of them idle in the last round; a further job or seed would fill it at no cost", tasks, w, device, idle)
+		p.warn("%d tasks on %d %s: %d of them idle in the last round; as many more tasks would cost nothing there, say a second seed or another job (--extra-job)",
+			tasks, w, device, idle)
 	}
 	if whole > 0 && w > 1 {
-		p.warn("a command without {fold} is one process that has all %d %s to itself: it uses one unless it spreads its own work", w, device)
+		hint := ""
+		if p.shape.pool == poolGPU {
+			hint = "; --launcher torchrun or accelerate starts a script written for them once a card"
+		}
+		p.warn("a command without {fold} is one process that has all %d %s to itself: it uses one unless it spreads its own work%s", w, device, hint)
 	}
 }
 

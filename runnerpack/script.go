@@ -66,7 +66,7 @@ func (p *plan) config(pl *payload) config {
 func (p *plan) recordJobs() []RecordJob {
 	var out []RecordJob
 	for _, j := range p.jobs {
-		r := RecordJob{Name: j.Name, Command: j.Command, Folds: j.Folds}
+		r := RecordJob{Name: j.Name, Command: j.Command, Folds: j.Folds, Launcher: j.Launcher}
 		if j.Assemble != "" {
 			r.Assemble = &j.Assemble
 		}

@@ -38,6 +38,7 @@ type Spec struct {
 	SplitFrom  string
 	ExtraJobs  []Job
 	Assemble   string   // joins the folds of the first job; "" derives it from the command
+	Launcher   string   // of the first job, see Job
 	Post       []string // commands after assembly
 	Pip        []string // packages installed in the session
 	Wheels     []string // owner/slug of datasets with wheels; pip then runs offline
@@ -68,6 +69,9 @@ type Job struct {
 	Folds []int
 	// Assemble joins the folds once all are done; "" derives it from the command.
 	Assemble string
+	// Launcher starts a command without {fold} once a card: torchrun or
+	// accelerate; "" and none start it as it is. GPU sessions only.
+	Launcher string
 }
 
 // Prune says against which earlier run a fold that trails is stopped.
@@ -123,6 +127,7 @@ type RecordJob struct {
 	Command  string  `json:"cmd"`
 	Folds    []int   `json:"folds"`
 	Assemble *string `json:"assemble"`
+	Launcher string  `json:"launcher,omitempty"`
 }
 
 // RecordPrune is the pruning rule as the build record and the config name it.
