@@ -68,6 +68,7 @@ func packSpec(s BuildSpec, owner string) (runnerpack.Spec, error) {
 		ResumeFrom: s.ResumeFrom, Include: s.Include, Assemble: s.Assemble, Post: s.Post,
 		Pip: s.Pip, Wheels: s.Wheels, NoInternet: s.NoInternet, Public: s.Public,
 		AllowAnyDevice: s.AllowAny, AllowMissingInputs: s.AllowMissing, Retry: s.Retry, SplitFrom: s.SplitFrom, Out: s.Out,
+		Launcher: s.Launcher,
 	}
 	if p.Accelerator == "" {
 		p.Accelerator = runnerpack.AcceleratorT4

@@ -60,6 +60,7 @@ type BuildSpec struct {
 	Include      []string
 	ExtraJobs    []JobSpec
 	Assemble     string
+	Launcher     string // torchrun or accelerate: starts a command without {fold} once a GPU; "" and none = as it is
 	Post         []string
 	Pip, Wheels  []string
 	NoInternet   bool

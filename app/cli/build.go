@@ -79,6 +79,7 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&b.include, "include", nil, "paths of the project that travel (default src)")
 	f.StringArrayVar(&b.extra, "extra-job", nil, "NAME CMD: a further job in the same session, repeatable")
 	f.StringVar(&s.Assemble, "assemble-cmd", "", "command that joins the folds (default: the command with --assemble)")
+	f.StringVar(&s.Launcher, "launcher", "", "torchrun, accelerate or none (default): what starts a command without {fold} over both T4s")
 	f.StringArrayVar(&s.Post, "post-cmd", nil, "command to run after assembly, repeatable")
 	f.StringArrayVar(&s.Pip, "pip", nil, "packages to install before training, repeatable")
 	f.StringArrayVar(&b.wheels, "wheels", nil, "owner/slug of a dataset with wheels: pip works offline against it")
@@ -238,6 +239,7 @@ func buildCommand(s app.BuildSpec) []string {
 	add("--baseline", s.Baseline)
 	add("--prune-against", s.PruneAgainst)
 	add("--assemble-cmd", s.Assemble)
+	add("--launcher", s.Launcher)
 	add("--split-from", s.SplitFrom)
 	for _, i := range s.Include {
 		add("--include", i)
