@@ -28,6 +28,7 @@ type fileServer struct {
 	cuts     atomic.Int32
 	requests atomic.Int32
 	ranges   atomic.Int32
+	holds    atomic.Int32 // answers that stop half-way until the client goes
 	change   func(h http.Header)
 }
 
@@ -43,18 +44,25 @@ func (s *fileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.cuts.Add(-1) >= 0 {
 		w = &cutter{ResponseWriter: w, left: len(content) / 3}
 	}
+	if s.holds.Add(-1) >= 0 {
+		w = &cutter{ResponseWriter: w, left: len(content) / 3, wait: r.Context().Done()}
+	}
 	http.ServeContent(w, r, "", time.Date(2026, 10, 1, 2, 3, 4, 0, time.UTC), bytes.NewReader(content))
 }
 
 type cutter struct {
 	http.ResponseWriter
 	left int
+	wait <-chan struct{} // nil = cut at once
 }
 
 func (c *cutter) Write(b []byte) (int, error) {
 	if len(b) > c.left {
 		_, _ = c.ResponseWriter.Write(b[:c.left])
 		c.ResponseWriter.(http.Flusher).Flush()
+		if c.wait != nil {
+			<-c.wait
+		}
 		panic(http.ErrAbortHandler)
 	}
 	c.left -= len(b)
@@ -147,6 +155,7 @@ func TestDownloadResumesAfterCuts(t *testing.T) {
 // A cancelled download leaves its part for the next one.
 func TestDownloadCancelledLeavesThePart(t *testing.T) {
 	s := &fileServer{}
+	s.holds.Store(1) // the rest does not come before the person has cancelled
 	c, url := s.start(t)
 	dest := filepath.Join(t.TempDir(), "model.bin")
 	ctx, cancel := context.WithCancel(t.Context())
