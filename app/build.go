@@ -25,6 +25,7 @@ type buildNotes struct {
 	Warnings []string   `json:"warnings"`
 	Baseline string     `json:"baseline"` // absolute folder, "" = none
 	Spec     BuildSpec  `json:"spec"`     // what was asked for, so that the next run can start from it
+	Split    string     `json:"split"`    // SHA-256 of the project's split, "" = it had none
 }
 
 // Build writes a kernel folder for the account that is signed in. Nothing is
@@ -52,12 +53,21 @@ func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)
 		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
 	}
 	res := buildResult(b, ps)
-	notes := buildNotes{BuildID: b.BuildID, Parts: res.Parts, Warnings: res.Warnings, Baseline: shownBaseline(spec), Spec: spec}
+	notes := buildNotes{BuildID: b.BuildID, Parts: res.Parts, Warnings: res.Warnings, Baseline: shownBaseline(spec), Spec: spec, Split: splitSHA256(project)}
 	if err := writeJSON(filepath.Join(b.Dir, notesName), notes); err != nil {
 		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
 	}
 	progress(Progress{Stage: "Packed", Item: b.Kernel, Done: int64(b.ScriptBytes), Total: int64(b.ScriptBytes)})
 	return res, nil
+}
+
+// splitSHA256 is the SHA-256 of a project's data/folds.csv, "" when it has none.
+func splitSHA256(project string) string {
+	sum, err := fileSHA256(filepath.Join(project, filepath.FromSlash(runnerpack.FoldsFile)))
+	if err != nil {
+		return "" // only compared; the packer reads the file and says what is wrong with it
+	}
+	return sum
 }
 
 // packSpec turns the person's words into the packer's.

@@ -66,7 +66,21 @@ func (a *App) Resume(ctx context.Context, kernel string, opt ResumeOptions) (Bui
 	if spec, err = a.followUp(ctx, acc, r, spec, opt); err != nil {
 		return BuildResult{}, err
 	}
+	if err := sameSplit(r, spec); err != nil {
+		return BuildResult{}, err
+	}
 	return a.Build(ctx, spec, opt.Progress)
+}
+
+// sameSplit refuses a follow-up on another split than the run's: folds of two
+// splits joined to one score see in training what they are measured on.
+func sameSplit(r runlog.Run, spec BuildSpec) error {
+	n, err := readNotes(r.BuildDir)
+	if r.BuildDir == "" || err != nil || n.BuildID != r.BuildID || n.Split == "" || n.Split == splitSHA256(spec.Project) {
+		return nil // the same, or no longer known
+	}
+	return &ResumeError{r.Kernel, "data/folds.csv is no longer the split that it trained on, and folds of two splits cannot be joined",
+		"put that file back, or build a new run"}
 }
 
 // resumable brings a run's row up to date and refuses one that has no output.

@@ -166,6 +166,26 @@ func TestResumeWithWorkLeft(t *testing.T) {
 	}
 }
 
+func TestResumeOnAnotherSplit(t *testing.T) {
+	a, r := resumeWorld(t, func(r *runlog.Run) { r.Kernel = "sam-roe/first-train" }, foldTask(0, "failed"))
+	b, err := a.Build(t.Context(), BuildSpec{Project: r.Project, Name: "idea", Command: r.Command, Hours: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := r
+	row.ID, row.Kernel, row.BuildDir, row.BuildID = 0, b.Kernel, b.Dir, b.BuildID
+	if row, err = a.store.CreateRun(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Resume(t.Context(), b.Kernel, ResumeOptions{}); err != nil {
+		t.Errorf("the same split: %v", err)
+	}
+	writeAll(t, r.Project, map[string]string{"data/folds.csv": "id,fold\n1,1\n2,0\n"})
+	if _, err := a.Resume(t.Context(), b.Kernel, ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "no longer the split") {
+		t.Errorf("another split: %v", err)
+	}
+}
+
 func TestResumeOfAnOldVersion(t *testing.T) {
 	a, r := resumeWorld(t, nil, foldTask(0, "failed"))
 	newer := r
