@@ -29,7 +29,8 @@ type buildNotes struct {
 }
 
 // Build writes a kernel folder for the account that is signed in. Nothing is
-// sent. The same project and spec give the same bytes.
+// sent. The same project, spec and known durations of earlier runs give the same
+// bytes.
 func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)) (BuildResult, error) {
 	acc, err := a.Account(ctx)
 	if err != nil {
@@ -46,6 +47,9 @@ func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)
 	ps, err := packSpec(spec, acc.Username)
 	if err != nil {
 		return BuildResult{}, err
+	}
+	if ps.Durations, err = a.knownDurations(ctx, acc.ID, spec, ps.Accelerator); err != nil {
+		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
 	}
 	progress(Progress{Stage: "Packing", Item: spec.Name})
 	b, err := runnerpack.Pack(ctx, ps)
