@@ -163,6 +163,9 @@ class TrainBudget:
     save_every         minutes between two saves that tick() asks for (20)
     clock              seconds since the epoch
 
+    Under torchrun or accelerate ask on rank 0 alone and broadcast what it says: each rank has a clock of its own, and one
+    that stops without the others leaves them waiting.
+
     An existing curve_fold<k>.json is loaded: a resumed fold goes on where it was. next_epoch is the first epoch
     without a point. Scores that are not numbers (NaN) get no point, because JSON has no word for them.
     """
