@@ -195,21 +195,21 @@ func showBrowserSignIn(s *shell, done func()) {
 		}
 		s.Background(func(context.Context) { finish(login.Code(ctx, text)) })
 	})
-	again := widgets.NewButton(lang.L("Open the page for a code"), nil, func() { s.openURL(login.PasteURL) })
+	again := widgets.NewButton(lang.L("Open the page for a code"), nil, func() { s.OpenURL(login.PasteURL) })
 	stop := widgets.NewButton(lang.L("Cancel"), nil, func() { m.Hide() })
 	s.Mark("browser.cancel", stop)
 	m = s.showModal(lang.L("Sign in with the browser"), container.NewVBox(
 		wrapped(lang.L("A page of kaggle.com opens. When you agree there, this window goes on by itself.")), busy.box, code), 560,
 		func() { busy.finish(); cancel(); login.Close() }, stop, again, use)
-	s.openURL(login.URL)
+	s.OpenURL(login.URL)
 	s.Background(func(life context.Context) {
 		defer context.AfterFunc(life, cancel)()
 		finish(login.Wait(ctx))
 	})
 }
 
-// openURL opens a page in the person's browser, or says what to do when there is none.
-func (s *shell) openURL(url string) {
+// OpenURL opens a page in the person's browser, or says what to do when there is none.
+func (s *shell) OpenURL(url string) {
 	s.Background(func(context.Context) {
 		if err := browser.OpenURL(url); err != nil {
 			s.do(func() {

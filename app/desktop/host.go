@@ -27,6 +27,8 @@ type host interface {
 	Toast(text string)
 	// Fail shows an error in the words of app.Explain.
 	Fail(err error)
+	// OpenURL shows a page or a folder with the program the system has for it.
+	OpenURL(url string)
 	// Do runs f on the UI thread, soon.
 	Do(f func())
 	// Background runs f on a goroutine that ends with the window.

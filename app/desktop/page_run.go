@@ -70,7 +70,7 @@ type runPage struct {
 func newRunPage(h host, id int64) *runPage {
 	p := &runPage{h: h, id: id, work: newWork(h)}
 	p.collect = widgets.NewButton(lang.L("Collect files"), widgets.IconDownload.Resource(), p.collectFiles)
-	p.kaggle = widgets.NewButton(lang.L("Open on Kaggle"), widgets.IconExternal.Resource(), func() { p.openURL(p.last.URL) })
+	p.kaggle = widgets.NewButton(lang.L("Open on Kaggle"), widgets.IconExternal.Resource(), func() { h.OpenURL(p.last.URL) })
 	p.again = widgets.NewButton(lang.L("Run again…"), widgets.IconRefresh.Resource(), func() { h.NewRun(p.id) })
 	p.halt = widgets.NewButton(lang.L("Stop…"), widgets.IconStop.Resource(), p.stopRun)
 	for name, b := range map[string]fyne.CanvasObject{"run.stop": p.halt, "run.collect": p.collect, "run.kaggle": p.kaggle, "run.again": p.again} {
@@ -280,20 +280,10 @@ func (p *runPage) collectFiles() {
 	})
 }
 
-func (p *runPage) openURL(text string) {
-	u, err := url.Parse(text)
-	if err == nil {
-		err = fyne.CurrentApp().OpenURL(u)
-	}
-	if err != nil {
-		p.h.Fail(fmt.Errorf("%s could not be opened: %w", text, err))
-	}
-}
-
 // openPath opens a file or folder with the program the system has for it.
 func (p *runPage) openPath(path string) {
 	if path == "" {
 		return
 	}
-	p.openURL((&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String())
+	p.h.OpenURL((&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String())
 }

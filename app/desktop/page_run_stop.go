@@ -70,7 +70,7 @@ func (p *runPage) stopRun() {
 	leave := widgets.NewPrimary(lang.L("Let it run"), nil, func() { m.Hide() })
 	buttons := []fyne.CanvasObject{gone, leave}
 	if p.kaggle.Visible() {
-		page := widgets.NewButton(lang.L("Open its page"), widgets.IconExternal.Resource(), func() { m.Hide(); s.openURL(p.last.URL) })
+		page := widgets.NewButton(lang.L("Open its page"), widgets.IconExternal.Resource(), func() { m.Hide(); s.OpenURL(p.last.URL) })
 		buttons = []fyne.CanvasObject{gone, page, leave}
 	}
 	s.Mark("stop.name", name)

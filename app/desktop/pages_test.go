@@ -27,6 +27,7 @@ type stage struct {
 	loads  int
 	failed []error
 	toasts []string
+	urls   []string
 }
 
 func (s *stage) Core() *app.App                       { return nil }
@@ -34,6 +35,7 @@ func (s *stage) Window() fyne.Window                  { return s.win }
 func (s *stage) OpenRun(id int64)                     { s.opened = append(s.opened, id) }
 func (s *stage) NewRun(from int64)                    { s.from = append(s.from, from) }
 func (s *stage) Go(page string)                       { s.went = append(s.went, page) }
+func (s *stage) OpenURL(url string)                   { s.urls = append(s.urls, url) }
 func (s *stage) Toast(text string)                    { s.toasts = append(s.toasts, text) }
 func (s *stage) Fail(err error)                       { s.failed = append(s.failed, err) }
 func (s *stage) Do(f func())                          { f() }
