@@ -112,7 +112,7 @@ class BenchTest(Case):
         model, big = torch.nn.Linear(8, 8), torch.randn(500, 500)
 
         def heavy():
-            for _ in range(20):
+            for _ in range(4):
                 torch.mm(big, big)
 
         def loader(slow):

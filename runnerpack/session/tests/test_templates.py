@@ -93,8 +93,11 @@ class Contract:
         self.train("--name idea --folds 1 --smoke")
         self.assertEqual(self.read("artifacts/idea/fold1_status.json")["smoke"], True)
         self.assertEqual(len(self.read("artifacts/idea/curve_fold1.json")["points"]), 1)
+        self.assertIn("nothing to join: 0 (not trained), 1 (a smoke test)", self.train("--name idea --assemble", fails=True))
         self.train("--name idea --folds 0")
-        self.assertIn("Fold 1 is a smoke test", self.train("--name idea --assemble", fails=True))
+        self.assertIn("NOT all folds: without 1 (a smoke test)", self.train("--name idea --assemble"))
+        self.assertEqual(list(self.read("artifacts/idea/score.json")["fold_scores"]), ["0"])
+        os.unlink(self.path("artifacts/idea/score.json"))
         self.train("--name idea --folds 1", env=self.environment(KG_DEFER_ASSEMBLE=1))
         self.assertFalse(os.path.exists(self.path("artifacts/idea/score.json")))
         self.train("--name idea --assemble")
@@ -318,9 +321,6 @@ class Preprocess(Template):
         with open(self.path("raw/a.ppm"), "wb") as f:
             f.write(b"P6 no")
         self.assertIn("No file could be read", self.call("src/preprocess.py --source raw --workers 1", fails=True))
-
-
-
 
 
 if __name__ == "__main__":

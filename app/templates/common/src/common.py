@@ -196,22 +196,27 @@ def save_fold(args, fold, budget, index, oof, test=None):
 
 
 def join_folds(args, target, folds, metric, score):
-    """Writes score.json from the finished folds. Returns (all out-of-fold predictions, mean of the test predictions)."""
-    predicted, by_fold, tests = None, {}, []
+    """Writes score.json from the finished folds. A screen trains one or two of them: then the score is theirs, and it is
+    said. Returns the mean of the test predictions, or None."""
+    finished, missing, tests, indexes, oofs, by_fold = [], [], [], [], [], {}
     for k in sorted({int(f) for f in folds if f >= 0}):
         status = read_json("%s/fold%d_status.json" % (args.out, k)) or {}
         if status.get("status") != "done" or status.get("smoke"):
-            raise SystemExit("Fold %d is %s: train it before --assemble." % (k, "a smoke test" if status.get("smoke") else status.get("status", "missing")))
-        index, oof = np.load("%s/fold%d_idx.npy" % (args.out, k)), np.load("%s/fold%d_oof.npy" % (args.out, k))
-        if predicted is None:
-            predicted = np.zeros((len(folds),) + oof.shape[1:], dtype=np.float64)
-        predicted[index] = oof
-        by_fold[str(k)] = round(score(target[index], oof), 6)
+            missing.append("%d (%s)" % (k, "a smoke test" if status.get("smoke") else status.get("status", "not trained")))
+            continue
+        finished.append(k)
+        indexes.append(np.load("%s/fold%d_idx.npy" % (args.out, k)))
+        oofs.append(np.load("%s/fold%d_oof.npy" % (args.out, k)))
+        by_fold[str(k)] = round(score(target[indexes[-1]], oofs[-1]), 6)
         path = "%s/fold%d_test.npy" % (args.out, k)
         if os.path.exists(path):
             tests.append(np.load(path))
-    valid = folds >= 0
-    total = round(score(target[valid], predicted[valid]), 6)
+    if not finished:
+        raise SystemExit("No fold is finished, so there is nothing to join: %s." % ", ".join(missing))
+    index = np.concatenate(indexes)
+    total = round(score(target[index], np.concatenate(oofs)), 6)
     write_json("%s/score.json" % args.out, {"score": total, "metric": metric, "greater_is_better": True, "fold_scores": by_fold})
-    print("%s %.5f over %d rows; folds %s" % (metric, total, int(valid.sum()), by_fold), flush=True)
-    return predicted, np.mean(tests, axis=0) if tests else None
+    print("%s %.5f over %d rows; folds %s" % (metric, total, len(index), by_fold), flush=True)
+    if missing:
+        print("NOT all folds: without %s" % ", ".join(missing), flush=True)
+    return np.mean(tests, axis=0) if tests else None

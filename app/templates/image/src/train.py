@@ -102,7 +102,7 @@ def bench(args, fold):
 
 def assemble(args):
     task = Pictures(args)
-    _, test = join_folds(args, task.target, task.folds, "accuracy", accuracy)
+    test = join_folds(args, task.target, task.folds, "accuracy", accuracy)
     if test is not None:
         write_csv("subs/%s.csv" % args.name, ["id", "label"], [(name, task.labels[int(p.argmax())]) for name, p in zip(task.tests, test)])
 

@@ -119,7 +119,7 @@ def train_fold(args, fold):
 
 def assemble(args):
     _, y, folds, _ = read_table()
-    _, test = join_folds(args, y, folds, "auc", auc)
+    test = join_folds(args, y, folds, "auc", auc)
     if test is not None:
         write_csv("subs/%s.csv" % args.name, ["id", "target"], [(r["id"], "%.6f" % p) for r, p in zip(read_csv("data/test.csv"), test)])
 

@@ -131,7 +131,7 @@ def bench(args, fold):
 
 def assemble(args):
     task = Texts(args)
-    _, test = join_folds(args, task.target, task.folds, "accuracy", accuracy)
+    test = join_folds(args, task.target, task.folds, "accuracy", accuracy)
     if test is not None:
         write_csv("subs/%s.csv" % args.name, ["id", "label"], [(r["id"], task.labels[int(p.argmax())]) for r, p in zip(task.tests, test)])
 
