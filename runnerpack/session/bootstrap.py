@@ -1,11 +1,6 @@
 """@@DOC@@"""
 
-# Settings as JSON, a few lines that open the payload, and the payload: the project's files, the support package and
-# the runner (_sandglass/runner.py), which is the program that does the work. Python 3.8 or later, nothing but its
-# standard library. To read what travels:
-#
-#     python this_file.py --show                        lists it
-#     python this_file.py --show _sandglass/runner.py   prints one file
+# Python 3.8 or later, standard library only. `python this_file.py --show` lists what travels in the payload at the end.
 
 import base64
 import bz2
