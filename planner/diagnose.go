@@ -159,7 +159,7 @@ func Outcome(f RunFacts) string {
 		some = some || j.Complete || j.Score != nil
 	}
 	for _, t := range f.Tasks {
-		some = some || t.State == "done" || t.State == "timeout" || t.State == "pruned" || t.Best != nil
+		some = some || t.State == "done" || t.State == "timeout" || t.State == "pruned" || t.Best != nil && t.State != "failed"
 	}
 	switch {
 	case f.HasRecord && all:

@@ -191,6 +191,15 @@ func TestOutcome(t *testing.T) {
 		facts RunFacts
 		want  string
 	}{
+		{"every task failed after an evaluation", func() RunFacts {
+			f := healthy()
+			f.State, f.Jobs = StateError, nil
+			for i := range f.Tasks {
+				b := .5
+				f.Tasks[i].State, f.Tasks[i].Best = "failed", &b
+			}
+			return f
+		}(), OutcomeFailed},
 		{"all jobs complete", healthy(), OutcomeComplete},
 		{"one job is not", RunFacts{State: StateComplete, HasRecord: true, Jobs: []JobFacts{{Complete: true}, {}}}, OutcomePartial},
 		{"one fold of two", RunFacts{State: StateError, HasRecord: true, Jobs: []JobFacts{{}}, Tasks: []TaskFacts{{State: "done"}, {State: "failed"}}}, OutcomePartial},
