@@ -135,8 +135,8 @@ func (a *App) markFresh(v *QuotaView) {
 	age := a.now().Sub(v.FetchedAt)
 	v.Live = !v.FetchedAt.IsZero() && age < quotaIdle+quotaBusy && !a.quotaLost.Load()
 	switch {
-	case v.Live:
-		v.Why = ""
+	case v.Live, v.FetchedAt.IsZero() && !a.quotaLost.Load():
+		v.Why = "" // live, or not asked for the first time yet
 	case a.quotaLost.Load():
 		v.Why = "Kaggle did not answer when it was asked again"
 	case !v.FetchedAt.IsZero():

@@ -181,6 +181,7 @@ def sign_in(home):
         w.key("Return")
         w.wait(lambda s: s["page"] == "week" and not s["dialog"], "the week after signing in")
         w.wait(lambda s: "Signed in as" in s["toast"], "the word that it worked")
+        time.sleep(1.5)  # the first reading arrives
         w.shot("week-empty-light")
         w.quit()
     finally:

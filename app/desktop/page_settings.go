@@ -114,7 +114,7 @@ func newSettingsPage(h host) *settingsPage {
 	}
 	p.pause = widgets.NewButton("", nil, p.togglePause)
 	h.Mark("settings.pause", p.pause)
-	p.home = widgets.Mono(h.Core().Home()).Wrapped()
+	p.home = wrapped(h.Core().Home())
 	open := widgets.NewButton(lang.L("Open the folder"), widgets.IconFolder.Resource(), func() { h.OpenURL("file://" + h.Core().Home()) })
 	column := widgets.VBox(widgets.Gap12,
 		widgets.NewCard(lang.L("Account"), nil, p.account),

@@ -222,6 +222,9 @@ func (s *shell) build(to route) page {
 
 // changed is called for each event, off the UI thread: the sidebar's counts and the tray follow the runs and the quota.
 func (s *shell) changed(ev app.Event) {
+	if ev.Kind == app.EventAccount {
+		s.core.Nudge() // somebody else's quota and runs: ask now
+	}
 	switch ev.Kind {
 	case app.EventRun, app.EventQuota, app.EventAccount, app.EventNet, app.EventReload:
 		s.refreshSide()
