@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -163,36 +162,3 @@ func (r *chipRenderer) Refresh() {
 }
 func (r *chipRenderer) Objects() []fyne.CanvasObject { return r.objects }
 func (r *chipRenderer) Destroy()                     {}
-
-// PathEntry is a line for a file or folder with a button that opens a chooser.
-type PathEntry struct {
-	widget.BaseWidget
-	Entry    *widget.Entry
-	OnChoose func()
-	button   *Button
-}
-
-// NewPathEntry makes an entry. The owner opens the chooser in OnChoose and calls SetPath with what was chosen.
-func NewPathEntry(placeholder, choose string) *PathEntry {
-	p := &PathEntry{Entry: widget.NewEntry()}
-	p.Entry.SetPlaceHolder(placeholder)
-	p.button = NewButton(choose, IconFolder.Resource(), func() {
-		if p.OnChoose != nil {
-			p.OnChoose()
-		}
-	})
-	p.ExtendBaseWidget(p)
-	return p
-}
-
-// Path is what was entered, without surrounding space.
-func (p *PathEntry) Path() string { return strings.TrimSpace(p.Entry.Text) }
-
-// SetPath shows a path.
-func (p *PathEntry) SetPath(path string) { p.Entry.SetText(path) }
-
-// CreateRenderer implements fyne.Widget.
-func (p *PathEntry) CreateRenderer() fyne.WidgetRenderer {
-	p.ExtendBaseWidget(p)
-	return widget.NewSimpleRenderer(container.NewBorder(nil, nil, nil, p.button, p.Entry))
-}

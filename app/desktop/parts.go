@@ -80,23 +80,7 @@ func (w *work) start(words string, cancel func()) {
 	w.box.Objects = []fyne.CanvasObject{widgets.AtLeast(360, 0, w.line)}
 	w.box.Show()
 	w.box.Refresh()
-	ctx, stop := context.WithCancel(context.Background())
-	w.stop = stop
-	line := w.line
-	w.h.Background(func(life context.Context) {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-life.Done():
-				return
-			case now := <-tick.C:
-				w.h.Do(func() { line.Tick(now) })
-			}
-		}
-	})
+	w.stop = ticking(w.h, time.Second, w.line.Tick)
 }
 
 func (w *work) step(words string, done, total int64) {

@@ -199,20 +199,11 @@ func unzip(file, dir string) error {
 	return nil
 }
 
-func unzipOne(f *zip.File, to string) (err error) {
+func unzipOne(f *zip.File, to string) error {
 	src, err := f.Open()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	dst, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dst.Close()) }()
-	_, err = io.Copy(dst, src)
-	return err
+	return writeFrom(src, to)
 }

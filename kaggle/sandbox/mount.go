@@ -78,12 +78,17 @@ func copyTree(from, to string) error {
 	return nil
 }
 
-func copyFile(from, to string) (err error) {
+func copyFile(from, to string) error {
 	src, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	return writeFrom(src, to)
+}
+
+// writeFrom puts all of src into a new file, making its folder.
+func writeFrom(src io.Reader, to string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
