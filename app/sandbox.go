@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"sandglass/app/keychain"
@@ -211,7 +212,9 @@ type SandboxServe struct {
 	StartDelay time.Duration // sandbox time
 	Layout     string        // "new" or "old"; "" = new
 	Username   string        // "" = made up
-	Ready      func(url, username, key string)
+	// Inputs that runs may ask for: "owner/slug=FOLDER" for a dataset, "slug=FOLDER" for a competition whose rules are accepted.
+	Datasets, Competitions []string
+	Ready                  func(url, username, key string)
 }
 
 // ServeSandbox serves a sandbox until ctx ends. Ready is told where and as whom
@@ -225,6 +228,9 @@ func (a *App) ServeSandbox(ctx context.Context, in SandboxServe) error {
 	if err != nil {
 		return fmt.Errorf("serve the sandbox: %w", err)
 	}
+	if err := addInputs(s, in); err != nil {
+		return errors.Join(fmt.Errorf("serve the sandbox: %w", err), s.Close())
+	}
 	ln, err := s.Listen(in.Addr)
 	if err != nil {
 		return errors.Join(fmt.Errorf("serve the sandbox: %w", err), s.Close())
@@ -233,4 +239,28 @@ func (a *App) ServeSandbox(ctx context.Context, in SandboxServe) error {
 		in.Ready(ln.URL(), s.Username(), s.Key())
 	}
 	return errors.Join(ln.Serve(ctx), s.Close())
+}
+
+// addInputs makes datasets and competitions of local folders.
+func addInputs(s *sandbox.Sandbox, in SandboxServe) error {
+	for _, d := range in.Datasets {
+		ref, dir, ok := strings.Cut(d, "=")
+		owner, slug, named := strings.Cut(ref, "/")
+		if !ok || !named || dir == "" {
+			return fmt.Errorf("dataset %q is not owner/slug=FOLDER", d)
+		}
+		if err := s.AddDataset(owner, slug, dir); err != nil {
+			return err
+		}
+	}
+	for _, c := range in.Competitions {
+		slug, dir, ok := strings.Cut(c, "=")
+		if !ok || dir == "" {
+			return fmt.Errorf("competition %q is not slug=FOLDER", c)
+		}
+		if err := s.AddCompetition(slug, dir, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }

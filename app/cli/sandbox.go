@@ -47,7 +47,7 @@ to it with SANDGLASS_ENDPOINT, KAGGLE_USERNAME and KAGGLE_KEY.
 
 --speed makes the sandbox's clock run faster for queue and quota; the processes it runs keep their own time. --tpu-queue and
 --start-delay are in sandbox time: with --speed 60 a queue of two hours takes two minutes.`,
-		Example: "  sandglass sandbox serve --addr 127.0.0.1:8899 --speed 120 --tpu-queue 2h",
+		Example: "  sandglass sandbox serve --addr 127.0.0.1:8899 --speed 120 --tpu-queue 2h\n  sandglass sandbox serve --dataset sam-roe/leaf-scans=./scans",
 		Args:    args(0, 0, "no argument"),
 		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
 			switch {
@@ -78,6 +78,8 @@ to it with SANDGLASS_ENDPOINT, KAGGLE_USERNAME and KAGGLE_KEY.
 	f.DurationVar(&s.StartDelay, "start-delay", 0, "how long a session takes to start, in sandbox time")
 	f.StringVar(&s.Layout, "layout", "new", "where inputs are mounted: new or old")
 	f.StringVar(&s.Username, "username", "", "name of its account (default: made up)")
+	f.StringArrayVar(&s.Datasets, "dataset", nil, "a local folder as a dataset, owner/slug=FOLDER (repeat for more)")
+	f.StringArrayVar(&s.Competitions, "competition", nil, "a local folder as a competition's data, slug=FOLDER (repeat for more)")
 	return cmd
 }
 
