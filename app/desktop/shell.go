@@ -243,12 +243,12 @@ func (s *shell) refreshSide() {
 	})
 }
 
-// told shows a notice natively, unless the window is looking at that very run.
+// told shows a notice natively, unless the person paused them or the window is looking at that very run.
 func (s *shell) told(n app.Notice) {
 	if p := s.visible.Load(); p != nil && p.at.run == n.Run && n.Run != 0 && s.focused() && n.Kind != "tpu-started" {
 		return
 	}
-	if s.notify != nil {
+	if s.notify != nil && s.core.Setting(s.ctx, settingPaused) != "yes" {
 		s.notify.Notify(n)
 	}
 }
