@@ -51,6 +51,9 @@ type pushFolder struct {
 
 // readPushFolder reads dir and settles shape, cap and identity.
 func (a *App) readPushFolder(_ context.Context, acc Account, dir string, opt PushOptions) (*pushFolder, error) {
+	if opt.Hours < 0 || opt.Hours != opt.Hours || opt.Hours > 1e6 { // != itself: not a number
+		return nil, &GuardError{Kernel: filepath.Base(dir), Guards: []Guard{{Code: "cap", Reason: "The cap has to be a number of hours above 0, for example 2 or 0.5."}}}
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("push %s: %w", dir, err)
