@@ -208,7 +208,7 @@ func (a *App) Whoami(ctx context.Context) (Identity, error) {
 	// Quota is the cheapest call that every kind of credential can make.
 	_, err = c.Quota(ctx)
 	switch {
-	case err == nil || errors.Is(err, kaggle.ErrMalformed):
+	case err == nil: // an answer that cannot be read proves nothing: a proxy may have sent it
 		id.Verified = true
 		return id, nil
 	case errors.Is(err, kaggle.ErrUnauthorized), errors.Is(err, kaggle.ErrOffline), ctx.Err() != nil:

@@ -89,7 +89,7 @@ func (h maxHeight) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// keychainChoice asks what to do when there is no keychain: keep the secret for this session, or in a file, by the person's word.
+// keychainChoice asks where to keep the secret when there is no keychain: in memory until Sandglass quits, or in a file.
 func keychainChoice(s *shell, err error, again func(store string)) {
 	ex := app.Explain(err)
 	var m *modal
