@@ -287,6 +287,9 @@ func (a *App) Delete(ctx context.Context, kernel string) error {
 		return err
 	}
 	if r.State == StateWaiting {
+		if err := a.QueueRemove(ctx, r.ID); !errors.Is(err, ErrNotQueued) {
+			return err
+		}
 		a.dropPush(r)
 		return a.markStopped(ctx, r, askedToStop+" before it was pushed")
 	}
@@ -313,11 +316,12 @@ func (a *App) Delete(ctx context.Context, kernel string) error {
 }
 
 func (a *App) markStopped(ctx context.Context, r runlog.Run, note string) error {
-	_, err := a.change(ctx, r.ID, func(r *runlog.Run) error {
-		now := a.now()
-		r.State, r.Note, r.EndedAt, r.CollectedAt, r.SeenAt = StateCancel, note, now, now, now // nothing is left to collect
-		r.Outcome = OutcomeFailed
-		return nil
-	})
+	_, err := a.change(ctx, r.ID, func(r *runlog.Run) error { dropped(r, note, a.now()); return nil })
 	return err
+}
+
+// dropped marks a run that a person stopped from here: nothing is left to collect.
+func dropped(r *runlog.Run, note string, now time.Time) {
+	r.State, r.Note, r.EndedAt, r.CollectedAt, r.SeenAt = StateCancel, note, now, now, now
+	r.Outcome = OutcomeFailed
 }
