@@ -218,3 +218,46 @@ func TestOutcome(t *testing.T) {
 		}
 	}
 }
+
+// TestAfterCap: what is advised after a kill at the cap must be possible for that kernel and name real lengths.
+func TestAfterCap(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		facts  RunFacts
+		want   []string
+		never  []string
+		noFlag bool
+	}{
+		{"one of ours", RunFacts{Pool: GPU, Cap: 4 * h, HasRecord: true}, []string{"--resume-from", "5.2 h to 6.0 h"}, nil, false},
+		{"near the limit", RunFacts{Pool: GPU, Cap: 10 * h, HasRecord: true}, []string{"12.0 h, the longest there is"}, []string{"13.0 h", "15.0 h"}, false},
+		{"at the limit of a TPU", RunFacts{Pool: TPU, Cap: 9 * h, HasRecord: true}, []string{"--resume-from", "No TPU session may last longer than 9.0 h"}, []string{"11.7 h"}, false},
+		{"a short kernel of one's own", RunFacts{Pool: CPU, Cap: 36 * time.Second, OwnKernel: true}, []string{"47 s to 54 s", "save checkpoints"}, []string{"0.0 h"}, true},
+		{"a long kernel of one's own", RunFacts{Pool: GPU, Cap: 12 * h, OwnKernel: true}, []string{"cut the work into parts"}, []string{"15.6 h"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := tt.facts
+			f.State, f.Elapsed = StateCancelled, f.Cap
+			x := Diagnose(f)[0]
+			all := x.Text + " " + x.Fix
+			for _, w := range tt.want {
+				if !strings.Contains(all, w) {
+					t.Errorf("%q is not in: %s", w, all)
+				}
+			}
+			for _, w := range tt.never {
+				if strings.Contains(all, w) {
+					t.Errorf("%q is in: %s", w, all)
+				}
+			}
+			if tt.noFlag && strings.Contains(strings.ToLower(all), "resume") {
+				t.Errorf("resume is named for a kernel that cannot be resumed: %s", all)
+			}
+		})
+	}
+	for _, f := range []RunFacts{{StopAsked: true}, {Elapsed: h, Cap: 5 * h}} {
+		f.State, f.OwnKernel = StateCancelled, true
+		if x := Diagnose(f)[0]; strings.Contains(x.Fix, "resume") {
+			t.Errorf("%s: %s", x.Code, x.Fix)
+		}
+	}
+}

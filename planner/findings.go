@@ -27,20 +27,48 @@ func ending(f RunFacts) []Finding {
 
 func cancelled(f RunFacts) Finding {
 	x := Finding{Code: "stopped", Level: "warn", Detail: f.Message}
+	kept := "What was saved can be collected, and a follow-up can resume from it."
+	if f.OwnKernel { // without a record of ours nothing says what is done, so nothing of ours can resume it
+		kept = "What it had saved can be collected."
+	}
 	switch {
 	case f.StopAsked:
-		x.Text, x.Level = "The session was stopped as asked.", "info"
-		x.Fix = "What it had saved can be collected, and a follow-up can resume from it."
+		x.Text, x.Level, x.Fix = "The session was stopped as asked.", "info", kept
 	case nearCap(f.Elapsed, f.Cap):
 		x.Code, x.Level = "killed-by-cap", "bad"
-		x.Text = fmt.Sprintf("The cap of %s ended the session.", Hours(f.Cap))
-		x.Fix = fmt.Sprintf("Resume it with --resume-from: finished folds are skipped. The next cap for the same work from the start should be %s to %s.", Hours(f.Cap*13/10), Hours(f.Cap*15/10))
+		x.Text = fmt.Sprintf("The cap of %s ended the session.", capWords(f.Cap))
+		x.Fix = afterCap(f, kept)
 	default:
 		x.Code = "stopped-by-kaggle"
-		x.Text = fmt.Sprintf("Kaggle ended the session after %s, and nobody here had asked for it.", Hours(f.Elapsed))
-		x.Fix = "Look at the kernel's page at Kaggle. What was saved can be collected, and a follow-up can resume from it."
+		x.Text = fmt.Sprintf("Kaggle ended the session after %s, and nobody here had asked for it.", capWords(f.Elapsed))
+		x.Fix = "Look at the kernel's page at Kaggle. " + kept
 	}
 	return x
+}
+
+// afterCap says what to do about work that its cap cut off: resume it where that is possible, and a longer cap where one is allowed.
+func afterCap(f RunFacts, kept string) string {
+	fix := "Resume it with --resume-from: finished folds are skipped."
+	if f.OwnKernel {
+		fix = kept + " Nothing records what this kernel has finished: let it save checkpoints and read them back, or cut the work into parts."
+	}
+	longest := SessionLimit(f.Pool)
+	low, high := f.Cap*13/10, min(f.Cap*15/10, longest)
+	switch {
+	case f.Cap >= longest:
+		return fix + fmt.Sprintf(" No %s session may last longer than %s.", f.Pool.PoolName(), capWords(longest))
+	case low >= high:
+		return fix + fmt.Sprintf(" The next cap for the same work from the start should be %s, the longest there is.", capWords(longest))
+	}
+	return fix + fmt.Sprintf(" The next cap for the same work from the start should be %s to %s.", capWords(low), capWords(high))
+}
+
+// capWords writes a cap or a length so that it is never "0.0 h": under a tenth of an hour in minutes or seconds.
+func capWords(d time.Duration) string {
+	if d < 6*time.Minute {
+		return short(d)
+	}
+	return Hours(d)
 }
 
 // nearCap: a kill at the cap shows up a little before or after it, by start-up and by how often we ask.
