@@ -144,6 +144,7 @@ type collectItem struct {
 	sha     string
 	dest    string
 	skip    bool // stays at Kaggle
+	weights bool // stays there only because weights were not asked for
 	have    bool // whole on this disk
 	fetched bool
 	err     error
@@ -264,7 +265,9 @@ func (j *collectJob) list(ctx context.Context) (incomplete, err error) {
 		if n, ok := sizes[f.Name]; ok {
 			it.size = n
 		}
-		it.skip = isWeights(path) && !j.opt.Weights || j.pattern != nil && !j.pattern.MatchString(path)
+		outside := j.pattern != nil && !j.pattern.MatchString(path)
+		it.weights = isWeights(path) && !j.opt.Weights && !outside
+		it.skip = it.weights || outside
 		j.items = append(j.items, it)
 	}
 	return incomplete, nil
@@ -433,6 +436,12 @@ func (j *collectJob) kept() string {
 
 func (j *collectJob) result(ctx context.Context) Collected {
 	out := Collected{Dir: j.dir, New: j.fetched, Kept: j.here, Problems: slices.Clone(j.problem)}
+	for _, it := range j.items {
+		if it.weights {
+			out.Left++
+			out.LeftSize += max(it.size, 0)
+		}
+	}
 	v, err := j.a.runView(context.WithoutCancel(ctx), j.r.ID)
 	if err != nil {
 		out.Problems = append(out.Problems, "the run log could not be read: "+err.Error())

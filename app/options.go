@@ -5,6 +5,7 @@ import "time"
 // WaitOptions says how to wait for a run.
 type WaitOptions struct {
 	Collect  bool          // fetch the outputs when it has ended
+	Weights  bool          // with Collect: model weights too
 	Interval time.Duration // between two looks at Kaggle; 0 = adaptive
 	Max      time.Duration // give up after this long; 0 = never
 }

@@ -252,14 +252,14 @@ func (a *App) lastView(id int64) RunView {
 
 // waited is the end of a wait: the collect, if it was asked for.
 func (a *App) waited(ctx context.Context, acc Account, v RunView, opt WaitOptions) (RunView, error) {
-	if !opt.Collect || !ended(v.State) || v.Collected {
+	if !opt.Collect || !ended(v.State) || v.Collected && !opt.Weights {
 		return v, nil
 	}
 	r, err := a.store.Run(ctx, v.ID)
 	if err != nil {
 		return v, err
 	}
-	c, err := a.collect(ctx, acc, r, CollectOptions{}, nil)
+	c, err := a.collect(ctx, acc, r, CollectOptions{Weights: opt.Weights}, nil)
 	if c.Run.ID != 0 {
 		v = c.Run
 	}

@@ -348,6 +348,8 @@ type Collected struct {
 	Dir      string // where the files went
 	New      int    // files fetched now
 	Kept     int    // files already here
+	Left     int    // files of model weights that stay at Kaggle because they were not asked for
+	LeftSize int64  // their bytes as far as Kaggle tells them
 	Problems []string
 }
 

@@ -143,10 +143,12 @@ type runJSON struct {
 	LogLines      int               `json:"log_lines"`
 	Artifacts     string            `json:"artifacts"` // folder with the results, "" before collecting
 	// of collect alone:
-	New      *int     `json:"new,omitempty"`  // files fetched now
-	Kept     *int     `json:"kept,omitempty"` // files that were here already
-	Dir      string   `json:"dir,omitempty"`
-	Problems []string `json:"problems,omitempty"`
+	New       *int     `json:"new,omitempty"`        // files fetched now
+	Kept      *int     `json:"kept,omitempty"`       // files that were here already
+	Left      *int     `json:"left,omitempty"`       // files of weights that stay at Kaggle
+	LeftBytes *int64   `json:"left_bytes,omitempty"` // and their size
+	Dir       string   `json:"dir,omitempty"`
+	Problems  []string `json:"problems,omitempty"`
 }
 
 func runOf(v app.RunView) runJSON {

@@ -31,7 +31,10 @@ session goes out from here as well. Exit code 0 only when the run is complete.
 		Example: "  sandglass wait idea-train --collect",
 		Args:    args(1, 1, "the run's kernel"),
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
-			opt := app.WaitOptions{Collect: collect, Interval: time.Duration(interval), Max: time.Duration(most * float64(time.Hour))}
+			if weights && !collect {
+				return &usageError{Text: "--weights says what to collect, and nothing is collected without --collect", Hint: "add --collect"}
+			}
+			opt := app.WaitOptions{Collect: collect, Weights: weights, Interval: time.Duration(interval), Max: time.Duration(most * float64(time.Hour))}
 			return p.wait(ctx, a, args[0], opt)
 		}),
 	}
@@ -40,7 +43,6 @@ session goes out from here as well. Exit code 0 only when the run is complete.
 	f.Float64Var(&most, "max-hours", 0, "give up after so many hours (default: never; a TPU queue can take half a day)")
 	f.BoolVar(&collect, "collect", false, "bring the results home when it has ended")
 	f.BoolVar(&weights, "weights", false, "with --collect: model weights too")
-	_ = f.MarkHidden("weights")
 	return cmd
 }
 
@@ -58,7 +60,14 @@ func (p *program) wait(ctx context.Context, a core, kernel string, opt app.WaitO
 	if err != nil {
 		return stopped(ctx, err, "stopped waiting; the run goes on at Kaggle", "go on with: sandglass wait "+kernel)
 	}
-	if err := p.result(runOf(v), func(w io.Writer) { runText(w, v, p.now()) }); err != nil {
+	err = p.result(runOf(v), func(w io.Writer) {
+		runText(w, v, p.now())
+		if opt.Collect {
+			files, bytes := leftWeights(v)
+			leftText(w, files, bytes, kernel)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return ended(v)
@@ -131,7 +140,7 @@ func (p *program) collectCmd() *cobra.Command {
 		Long: `Downloads the output of a run that has ended, without model weights unless --weights, checks it, puts results into the
 project's artifacts/, and says what the run has to teach. A broken download is taken up where it stopped. Exit code 1 when
 nothing worth keeping came out.
-` + kernelHelp + "\n\n" + runJSONHelp + "\nOf collect alone: new, kept, dir, problems.",
+` + kernelHelp + "\n\n" + runJSONHelp + "\nOf collect alone: new, kept, left and left_bytes (weights that stay at Kaggle), dir, problems.",
 		Example: "  sandglass collect idea-train\n  sandglass collect idea-train --weights",
 		Args:    args(1, 1, "the run's kernel"),
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
@@ -141,7 +150,8 @@ nothing worth keeping came out.
 			}
 			out := runOf(got.Run)
 			out.New, out.Kept, out.Dir, out.Problems = &got.New, &got.Kept, got.Dir, list(got.Problems)
-			if err := p.result(out, func(w io.Writer) { collectText(w, got, p.now()) }); err != nil {
+			out.Left, out.LeftBytes = &got.Left, &got.LeftSize
+			if err := p.result(out, func(w io.Writer) { collectText(w, got, args[0], p.now()) }); err != nil {
 				return err
 			}
 			if got.Run.Outcome == app.OutcomeFailed {
@@ -157,12 +167,30 @@ nothing worth keeping came out.
 	return cmd
 }
 
-func collectText(w io.Writer, got app.Collected, now time.Time) {
+func collectText(w io.Writer, got app.Collected, kernel string, now time.Time) {
 	runText(w, got.Run, now)
 	fmt.Fprintf(w, "collected into %s: %s new, %d here already\n", got.Dir, count(got.New, "file"), got.Kept)
+	leftText(w, got.Left, got.LeftSize, kernel)
 	for _, x := range got.Problems {
 		fmt.Fprintf(w, "problem: %s\n", x)
 	}
+}
+
+// leftText says which weights a collect left behind, and what fetches them.
+func leftText(w io.Writer, files int, bytes int64, kernel string) {
+	if files > 0 {
+		fmt.Fprintf(w, "left at Kaggle: %s of model weights (%s); to fetch them: sandglass collect --weights %s\n", count(files, "file"), size(bytes), quoted(kernel))
+	}
+}
+
+// leftWeights counts what the collect of a wait left at Kaggle: it fetches everything but weights.
+func leftWeights(v app.RunView) (files int, bytes int64) {
+	for _, f := range v.Files {
+		if v.Collected && f.State == "remote" {
+			files, bytes = files+1, bytes+f.Size
+		}
+	}
+	return files, bytes
 }
 
 func (p *program) deleteCmd() *cobra.Command {
