@@ -49,7 +49,7 @@ func rowOf(r runlog.Run, now time.Time, speed float64) RunRow {
 		ID: r.ID, Kernel: r.Kernel, Version: r.Version, Name: r.Name, Project: r.Project,
 		State: r.State, Status: r.Status, Outcome: r.Outcome, Accelerator: r.Accelerator,
 		Pool: string(planner.PoolOf(r.Accelerator)), CapHours: r.Cap.Hours(), Hours: burnedSoFar(r, now, speed).Hours(),
-		Metric: r.Metric, Score: r.Score, Failure: failureOf(r), URL: r.URL,
+		Metric: r.Metric, Score: r.Score, Failure: failureOf(r), Note: r.Note, URL: r.URL, EndedFrom: r.EndedFrom,
 		CreatedAt: r.CreatedAt, PushedAt: r.PushedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		CollectedAt: r.CollectedAt, UnreachableAt: r.UnreachableSince, Origin: r.Origin,
 		Ended: !inFlight(r.State), Collected: !r.CollectedAt.IsZero(),

@@ -101,11 +101,13 @@ type BuildResult struct {
 	CapHours    float64    `json:"cap_h"`
 }
 
-// Guard is a reason not to push, with the flag that overrides it ("" = cannot be overridden).
+// Guard is a reason not to push, with the flag that overrides it ("" = cannot be overridden; Advice then says what to do).
 type Guard struct {
-	Code     string `json:"code"` // quota, slots, size, inputs, shape, identity
+	Code     string `json:"code"` // quota, slots, size, inputs, shape, identity, cap, unclear, waiting, twice, running
 	Reason   string `json:"reason"`
 	Override string `json:"override"`
+	Advice   string `json:"advice"`
+	Waits    bool   `json:"waits"` // time alone can lift it: with --queue the launch queue waits for it
 }
 
 // PushOptions are the person's choices for one push.
@@ -183,11 +185,13 @@ type RunRow struct {
 	Metric        string    `json:"metric"`
 	Score         *float64  `json:"score"`
 	Failure       string    `json:"failure"`
-	URL           string    `json:"url"`
+	Note          string    `json:"note"` // what Sandglass has to say about it
+	URL           string    `json:"url"`  // its page at Kaggle; "" on a sandbox
 	CreatedAt     time.Time `json:"created_at"`
 	PushedAt      time.Time `json:"pushed_at"`
 	StartedAt     time.Time `json:"started_at"`
 	EndedAt       time.Time `json:"ended_at"`
+	EndedFrom     string    `json:"ended_from"` // where ended_at comes from: "session", "cap", "observed" (when it was seen to be over); "" = not ended
 	CollectedAt   time.Time `json:"collected_at"`
 	UnreachableAt time.Time `json:"unreachable_since"`
 	Origin        string    `json:"origin"` // push, folder, recorded, found
@@ -328,7 +332,7 @@ type Event struct {
 // Notice is a native notification to show. Each is told once for ever: the core remembers Key.
 type Notice struct {
 	Key   string
-	Kind  string // "tpu-started", "finished", "failed", "near-cap"
+	Kind  string // "tpu-started", "finished", "failed", "near-cap", "queue-stopped", "slot-freed", "quota-reset", "expiring"
 	Title string // what happened: "TPU run started: cnx384"
 	Body  string // what it means: "waited 11 h 20 min, ends by 07:40"
 	Run   int64

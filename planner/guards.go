@@ -6,11 +6,14 @@ import (
 	"time"
 )
 
-// Guard is a reason not to push. Override is the flag that goes on in spite of it; "" means nothing does.
+// Guard is a reason not to push. Override is the flag that goes on in spite of it; "" means nothing does, and Advice then
+// says what to do instead of "change it". Waits: time alone can lift it, so that the launch queue may wait for it.
 type Guard struct {
 	Code     string // identity, shape, size, cap, inputs, slots, quota
 	Reason   string
 	Override string
+	Advice   string
+	Waits    bool
 }
 
 // Size limits of a kernel's source in bytes. Kaggle answers a bare 400 at one million.
@@ -59,6 +62,10 @@ func PushGuards(f PushFacts) []Guard {
 	add := func(code, override, format string, args ...any) {
 		out = append(out, Guard{Code: code, Reason: fmt.Sprintf(format, args...), Override: override})
 	}
+	waits := func(code, override, format string, args ...any) {
+		add(code, override, format, args...)
+		out[len(out)-1].Waits = true
+	}
 	if f.Identity != "" {
 		add("identity", "", "%s", f.Identity)
 	}
@@ -76,16 +83,16 @@ func PushGuards(f PushFacts) []Guard {
 		add("inputs", flagForce, "Kaggle does not show %s to this account: misspelt, private, or its rules are not accepted.", listed(f.MissingInputs))
 	}
 	if len(f.UnreadyInputs) > 0 {
-		add("inputs", flagForce, "Kaggle is still processing %s. A session that starts now would not have it.", listed(f.UnreadyInputs))
+		waits("inputs", flagForce, "Kaggle is still processing %s. A session that starts now would not have it.", listed(f.UnreadyInputs))
 	}
 	if len(f.PendingInputs) > 0 {
-		add("inputs", flagForce, "The input %s is still queued or running. Inputs are bound at the push, so the session would get its older output or none.", listed(f.PendingInputs))
+		waits("inputs", flagForce, "The input %s is still queued or running. Inputs are bound at the push, so the session would get its older output or none.", listed(f.PendingInputs))
 	}
 	if f.NoRun {
 		return out
 	}
 	if f.BusySessions >= Slots(pool) {
-		add("slots", flagQueue, "%s%s. It can wait here and be pushed when a slot frees.", slotSentence(pool), busyNames(f.BusyNames))
+		waits("slots", flagQueue, "%s%s. It can wait here and be pushed when a slot frees.", slotSentence(pool), busyNames(f.BusyNames))
 	}
 	if g, ok := quotaGuard(f, pool); ok {
 		out = append(out, g)
@@ -110,7 +117,7 @@ func quotaGuard(f PushFacts, pool Pool) (Guard, bool) {
 		reason += fmt.Sprintf(", %s held by what is in flight", Hours(b.Reserved+b.Held))
 	}
 	reason += "). Kaggle would stop it when the quota ends. Lower the cap or wait for the reset."
-	return Guard{Code: "quota", Reason: reason, Override: flagForce}, true
+	return Guard{Code: "quota", Reason: reason, Override: flagForce, Waits: need <= b.Total}, true // what fits no week is not worth waiting for
 }
 
 // shapeGuards checks the three words about the machine against each other. The two switches are deprecated in favour of

@@ -21,7 +21,7 @@ type ActionKind string
 const (
 	ActCollect         ActionKind = "collect"          // it ended while we were away
 	ActAttach          ActionKind = "attach"           // our push did arrive: it is Action.Version
-	ActRequeue         ActionKind = "requeue"          // our push did not arrive: back to waiting here, to be pushed once
+	ActRequeue         ActionKind = "requeue"          // our push did not arrive: back to waiting here, to be pushed once, if it was authorised to wait; else the person has to push again
 	ActContinueCollect ActionKind = "continue-collect" // go on with the files that are missing
 	ActForeignVersion  ActionKind = "foreign-version"  // a newer version that is not ours: say so, collect ours if it can be had, leave the other alone
 	ActPushWhenFree    ActionKind = "push-when-free"   // authorised and waiting here

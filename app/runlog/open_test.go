@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -55,9 +56,7 @@ func TestMigratesFromEveryVersion(t *testing.T) {
 			p := must(goose.NewProvider(goose.DialectSQLite3, old.w, steps, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger())))(t)
 			must(p.UpTo(ctx, src.Version))(t)
 			for range 3 {
-				if _, err := old.w.ExecContext(ctx, insertRun, (&Run{Name: "kept"}).fields()...); err != nil {
-					t.Fatal(err)
-				}
+				insertOld(t, old, Run{Name: "kept"})
 			}
 			check(t, old.Close())
 
@@ -77,6 +76,52 @@ func TestMigratesFromEveryVersion(t *testing.T) {
 				t.Errorf("the copy: %v, %v; want mode 0600", info, err)
 			}
 		})
+	}
+}
+
+// insertOld adds a run with the columns that the file's own version has.
+func insertOld(t *testing.T, l *Log, r Run) {
+	t.Helper()
+	var names []string
+	var values []any
+	for i, c := range runColumns {
+		var n int
+		check(t, l.w.QueryRowContext(t.Context(), "SELECT count(*) FROM pragma_table_info('runs') WHERE name = ?", c).Scan(&n))
+		if n == 1 {
+			names, values = append(names, c), append(values, r.fields()[i])
+		}
+	}
+	_, err := l.w.ExecContext(t.Context(), "INSERT INTO runs ("+strings.Join(names, ", ")+") VALUES ("+marks(len(names))+")", values...)
+	check(t, err)
+}
+
+// Runs that waited before the queue had rows keep what they were authorised for;
+// one that only came back from an unclear push was not, and needs the person.
+func TestQueueOfAnOlderLog(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "runs.sqlite")
+	old := &Log{path: path}
+	check(t, prepareFile(path))
+	check(t, old.connect(ctx))
+	p := must(goose.NewProvider(goose.DialectSQLite3, old.w, migrations(), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger())))(t)
+	must(p.UpTo(ctx, 1))(t)
+	_, err := old.w.ExecContext(ctx, "INSERT INTO accounts VALUES (1, 'sam-roe', 'kaggle', '', 'key', 'memory', 1, 0, 0, 0)")
+	check(t, err)
+	for i, note := range []string{"waits for a free slot", "The push did not reach Kaggle: it waits here and is pushed once when a slot is free."} {
+		insertOld(t, old, Run{Account: 1, Name: fmt.Sprint("run-", i), Kernel: "sam-roe/x", State: "waiting", Note: note, Cap: time.Hour, SourceSHA256: "aa",
+			Accelerator: "TpuV5E8", BuildDir: "/b", Consent: "button", CreatedAt: time.UnixMilli(int64(1000 * (i + 1)))})
+	}
+	check(t, old.Close())
+	l := openAt(t, path)
+	q := must(l.Queue(ctx, 1))(t)
+	if len(q) != 1 || q[0].Run.Name != "run-0" {
+		t.Fatalf("the queue holds %+v, want run-0 alone", q)
+	}
+	if e := q[0].Entry; e.Cap != time.Hour || e.SourceSHA256 != "aa" || e.Accelerator != "TpuV5E8" || e.Dir != "/b" || e.Consent != "button" || e.Since.UnixMilli() != 1000 {
+		t.Errorf("authorised for %+v", e)
+	}
+	if r := must(l.FindRun(ctx, 1, "sam-roe/x", 0))(t); r.Name != "run-1" || r.State != "refused" || r.Failure == "" {
+		t.Errorf("the other one: %+v", r)
 	}
 }
 

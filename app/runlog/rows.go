@@ -40,6 +40,7 @@ type Run struct {
 	QueuedAt         time.Time
 	StartedAt        time.Time
 	EndedAt          time.Time
+	EndedFrom        string // where EndedAt comes from: "session", "cap", "observed"; "" = not ended, or not known
 	CollectedAt      time.Time
 	SeenAt           time.Time // a person looked at its end
 	UnreachableSince time.Time

@@ -15,7 +15,7 @@ var runColumns = []string{
 	"state", "status", "failure", "outcome", "metric", "greater", "score", "baseline_name", "baseline_score",
 	"prune_margin", "prune_min_frac", "created_at", "pushed_at", "queued_at", "started_at", "ended_at",
 	"collected_at", "seen_at", "unreachable_since", "burned", "log_records", "consent", "note", "origin",
-	"internet", "script_bytes", "parts",
+	"internet", "script_bytes", "parts", "ended_from",
 }
 
 func (r *Run) fields() []any {
@@ -25,7 +25,7 @@ func (r *Run) fields() []any {
 		&r.State, &r.Status, &r.Failure, &r.Outcome, &r.Metric, &r.Greater, &r.Score, &r.BaselineName, &r.BaselineScore,
 		&r.PruneMargin, &r.PruneMinFrac, asTime{&r.CreatedAt}, asTime{&r.PushedAt}, asTime{&r.QueuedAt}, asTime{&r.StartedAt}, asTime{&r.EndedAt},
 		asTime{&r.CollectedAt}, asTime{&r.SeenAt}, asTime{&r.UnreachableSince}, asMillis{&r.Burned}, &r.LogRecords, &r.Consent, &r.Note, &r.Origin,
-		&r.Internet, &r.ScriptBytes, asJSON[Part]{&r.Parts},
+		&r.Internet, &r.ScriptBytes, asJSON[Part]{&r.Parts}, &r.EndedFrom,
 	}
 }
 

@@ -1,0 +1,150 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What a run of the launch queue waits for.
+const (
+	WaitSlots   = "slots"   // every session of the pool is taken
+	WaitQuota   = "quota"   // the cap does not fit what is left of the week
+	WaitInputs  = "inputs"  // an input is still running or being processed
+	WaitMissing = "missing" // an input is not to be seen; believed when it is so twice
+	WaitBehind  = "behind"  // an earlier run of the pool goes first
+)
+
+// QueueFacts is what is known about the run that the launch queue looks at.
+type QueueFacts struct {
+	PushFacts
+	RefreshAt     time.Time // the next reset; zero = not known
+	Forced        bool      // the person agreed in spite of quota and inputs: these are not looked at
+	MissingBefore bool      // the look before found an input missing as well
+}
+
+// QueueVerdict is what becomes of a waiting run: it goes, it waits for Code, or it stops because no waiting helps. Why is
+// a clause in plain words, Advice what the person can do.
+type QueueVerdict struct {
+	Go, Stop          bool
+	Code, Why, Advice string
+}
+
+// QueueCheck judges one waiting run. A stop is final: it is for what the person has to decide anew.
+func QueueCheck(f QueueFacts) QueueVerdict {
+	pool := f.pool()
+	need := f.Cap
+	if need <= 0 {
+		need = SessionLimit(pool)
+	}
+	metered := pool != CPU && f.Balance != nil && !f.Forced
+	switch {
+	case need > SessionLimit(pool):
+		return QueueVerdict{Stop: true, Code: "cap", Why: fmt.Sprintf("the cap of %s is above the %s that a %s session may run", Hours(need), Hours(SessionLimit(pool)), pool.PoolName()),
+			Advice: "Push it again with a lower cap."}
+	case metered && need > f.Balance.Total:
+		return QueueVerdict{Stop: true, Code: WaitQuota, Why: fmt.Sprintf("it needs %s and a whole week has %s %s now", hoursOf(need, pool), Hours(f.Balance.Total), plural(pool)),
+			Advice: "Push it again with a lower cap and resume it in a second session."}
+	case len(f.MissingInputs) > 0 && !f.Forced && f.MissingBefore:
+		return QueueVerdict{Stop: true, Code: WaitMissing, Why: fmt.Sprintf("the input %s is gone from Kaggle, or no longer shown to this account", listed(f.MissingInputs)),
+			Advice: "Attach another input and push it again."}
+	}
+	var codes, why []string
+	wait := func(code, format string, args ...any) {
+		codes, why = append(codes, code), append(why, fmt.Sprintf(format, args...))
+	}
+	if f.BusySessions >= Slots(pool) {
+		wait(WaitSlots, "%s", slotHeld(pool, f.BusyNames))
+	}
+	if metered && need > f.Balance.Left {
+		wait(WaitQuota, "quota: needs %s, %s left until %s", Hours(need), Hours(f.Balance.Left), resetText(f.RefreshAt))
+	}
+	if len(f.MissingInputs) > 0 && !f.Forced {
+		wait(WaitMissing, "the input %s is not to be seen at Kaggle; it is looked for once more", listed(f.MissingInputs))
+	}
+	if len(f.UnreadyInputs) > 0 && !f.Forced {
+		wait(WaitInputs, "input %s still being processed", listed(f.UnreadyInputs))
+	}
+	if len(f.PendingInputs) > 0 && !f.Forced {
+		wait(WaitInputs, "input %s still running", listed(f.PendingInputs))
+	}
+	if codes == nil {
+		return QueueVerdict{Go: true}
+	}
+	return QueueVerdict{Code: codes[0], Why: strings.Join(why, "; ")}
+}
+
+// QueueHead is a run that waits ahead of others in its pool.
+type QueueHead struct {
+	Code string // what it waits for
+	Cap  time.Duration
+}
+
+// passMargin is what a session that passes must leave free before the reset: start-up and the save after its end.
+const passMargin = 30 * time.Minute
+
+// MayPass says whether a run may be pushed before one that waits ahead of it. Pools never wait for each other; within a
+// pool the order holds, with two exceptions where holding it would only let hours expire:
+//
+//   - the one ahead waits for nothing but its inputs: nobody knows for how long, and a free session would idle meanwhile;
+//   - the one ahead needs more hours than this week has left even if everything in flight gave its hours back, and the one
+//     behind fits and is over before the reset, so that it takes nothing from it. Not on the TPU, whose own queue may keep
+//     a session waiting into the next week.
+func MayPass(ahead QueueHead, f QueueFacts, now time.Time) bool {
+	pool := f.pool()
+	switch ahead.Code {
+	case WaitInputs, WaitMissing:
+		return true
+	case WaitQuota:
+		b := f.Balance
+		if pool != GPU || b == nil || b.Rebased || f.RefreshAt.IsZero() || f.Cap <= 0 {
+			return false
+		}
+		return ahead.Cap > b.Total-b.Used && !now.Add(f.Cap+passMargin).After(f.RefreshAt)
+	}
+	return false
+}
+
+// slotHeld says who holds a pool's sessions: "a GPU slot: cnx384 and wide hold both".
+func slotHeld(p Pool, names []string) string {
+	n := Slots(p)
+	head := "a " + p.PoolName() + " slot"
+	if n == 1 {
+		head = "the " + p.PoolName() + " slot"
+	}
+	switch {
+	case len(names) == 0 && n == 1:
+		return head + ": it is taken"
+	case len(names) == 0:
+		return fmt.Sprintf("%s: all %d are taken", head, n)
+	case n == 1:
+		return fmt.Sprintf("%s: %s holds it", head, names[0])
+	case n == 2 && len(names) == 2:
+		return fmt.Sprintf("%s: %s and %s hold both", head, names[0], names[1])
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return fmt.Sprintf("%s: %s and others hold all %d", head, names[0], n)
+	}
+	return fmt.Sprintf("%s: %s and %s hold all %d", head, strings.Join(names[:last], ", "), names[last], n)
+}
+
+// resetText is a reset as the queue names it: "Sat 00:00 UTC".
+func resetText(t time.Time) string {
+	if t.IsZero() {
+		return "the weekly reset"
+	}
+	return t.UTC().Format("Mon 15:04") + " UTC"
+}
+
+func hoursOf(d time.Duration, p Pool) string { return fmt.Sprintf("%.1f %s", d.Hours(), plural(p)) }
+
+func plural(p Pool) string { return p.PoolName() + "-hours" }
+
+// QueueWarnings is what a person should know when a run is put into the launch queue.
+func QueueWarnings(p Pool) []string {
+	if p != TPU {
+		return nil
+	}
+	return []string{"Once it is pushed, a TPU run holds the one TPU slot of the account for as long as it waits in Kaggle's own queue, half a day or more: no other TPU run can start meanwhile, and only deleting the kernel drops it."}
+}
