@@ -44,6 +44,9 @@ func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)
 		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
 	}
 	spec.Project = project
+	if err := checkScripts(spec); err != nil {
+		return BuildResult{}, fmt.Errorf("build %s: %w", spec.Name, err)
+	}
 	ps, err := packSpec(spec, acc.Username)
 	if err != nil {
 		return BuildResult{}, err
