@@ -68,16 +68,24 @@ type BuildSpec struct {
 	PruneAgainst string  // a folder under artifacts/, or a path
 	PruneMargin  float64 // score units; 0 with PruneAgainst = the baseline's fold spread
 	PruneMinFrac float64
-	Baseline     string // curves shown beside the run; default: PruneAgainst, else artifacts/baseline when it exists
-	AllowAny     bool   // run on whatever device Kaggle hands out
-	AllowMissing bool   // run although an input is not mounted
+	PruneSeeds   []string // the same run with other seeds, as PruneAgainst: each fold's margin is then its own seed noise, and PruneMargin that of a fold without
+	Baseline     string   // curves shown beside the run; default: PruneAgainst, else artifacts/baseline when it exists
+	AllowAny     bool     // run on whatever device Kaggle hands out
+	AllowMissing bool     // run although an input is not mounted
 	Retry        int
-	SplitFrom    string // owner/slug of the dataset that brings data/folds.csv to the session; "" = it travels in the script
+	StallMinutes float64 // a task without output and score for so long is killed; 0 = 20, and only without CPU time too; below 0 = never
+	WideFolds    []int   // folds that run after the others, one at a time on all cards, through Launcher
+	SplitFrom    string  // owner/slug of the dataset that brings data/folds.csv to the session; "" = it travels in the script
 	Out          string
 }
 
 // JobSpec is a further job riding in the same session.
-type JobSpec struct{ Name, Command string }
+type JobSpec struct {
+	Name, Command string
+	Folds         []int  // nil: those of the run
+	Assemble      string // joins its folds; "" derives it from the command
+	Launcher      string // as BuildSpec.Launcher, for this job
+}
 
 // SizePart is one part of the kernel script and what it takes.
 type SizePart struct {
@@ -87,18 +95,25 @@ type SizePart struct {
 
 // BuildResult is a kernel folder ready to push.
 type BuildResult struct {
-	Kernel      string     `json:"kernel"`
-	Dir         string     `json:"dir"`
-	Script      string     `json:"script"`
-	ScriptBytes int        `json:"script_bytes"`
-	Parts       []SizePart `json:"parts"`
-	Jobs        []string   `json:"jobs"`
-	Folds       []int      `json:"folds"`
-	Warnings    []string   `json:"warnings"`
-	LeftOut     []string   `json:"left_out"` // "path: why" of what lies in the included folders and does not travel
-	BuildID     string     `json:"build_id"`
-	Accelerator string     `json:"accelerator"`
-	CapHours    float64    `json:"cap_h"`
+	Kernel      string      `json:"kernel"`
+	Dir         string      `json:"dir"`
+	Script      string      `json:"script"`
+	ScriptBytes int         `json:"script_bytes"`
+	Parts       []SizePart  `json:"parts"`
+	Jobs        []string    `json:"jobs"`
+	Folds       []int       `json:"folds"`
+	Warnings    []string    `json:"warnings"`
+	LeftOut     []string    `json:"left_out"` // "path: why" of what lies in the included folders and does not travel
+	BuildID     string      `json:"build_id"`
+	Accelerator string      `json:"accelerator"`
+	CapHours    float64     `json:"cap_h"`
+	Fill        []FillOffer `json:"fill"` // what idle devices could do for nothing; empty when none is idle
+}
+
+// FillOffer is a way to use a device that the last round of tasks leaves idle: a sentence, and the flags that add it to the build.
+type FillOffer struct {
+	Text string `json:"text"`
+	Flag string `json:"flag"`
 }
 
 // Guard is a reason not to push, with the flag that overrides it ("" = cannot be overridden; Advice then says what to do).

@@ -39,6 +39,7 @@ type Spec struct {
 	ExtraJobs  []Job
 	Assemble   string   // joins the folds of the first job; "" derives it from the command
 	Launcher   string   // of the first job, see Job
+	WideFolds  []int    // of the first job, see Job
 	Post       []string // commands after assembly
 	Pip        []string // packages installed in the session
 	Wheels     []string // owner/slug of datasets with wheels; pip then runs offline
@@ -49,9 +50,12 @@ type Spec struct {
 	AllowAnyDevice bool
 	// AllowMissingInputs lets the session go on when an input is not mounted.
 	AllowMissingInputs bool
-	Retry              int                // how often a failed task is started again: 0 or 1
-	Durations          map[string]float64 // "job/fold" to predicted seconds, longest first
-	Out                string             // folder to write; default <project>/.sandglass/build/<slug>
+	Retry              int // how often a failed task is started again: 0 or 1
+	// StallMinutes without output and without a score after which a task is taken for hung and killed. 0: 20 minutes, and only when
+	// it uses no CPU time either. Below 0: never.
+	StallMinutes float64
+	Durations    map[string]float64 // "job/fold" to predicted seconds, longest first
+	Out          string             // folder to write; default <project>/.sandglass/build/<slug>
 }
 
 // Input is one thing a session has mounted.
@@ -70,8 +74,11 @@ type Job struct {
 	// Assemble joins the folds once all are done; "" derives it from the command.
 	Assemble string
 	// Launcher starts a command without {fold} once a card: torchrun or
-	// accelerate; "" and none start it as it is. GPU sessions only.
+	// accelerate; "" and none start it as it is. GPU sessions only. A command
+	// with {fold} needs one for its wide folds, and for nothing else.
 	Launcher string
+	// WideFolds are those of Folds that run last, one at a time over all cards.
+	WideFolds []int
 }
 
 // Prune says against which earlier run a fold that trails is stopped.
@@ -79,6 +86,8 @@ type Prune struct {
 	Reference string  // folder with curve_fold<k>.json, absolute or under the project
 	Margin    float64 // how far behind, in score
 	MinFrac   float64 // share of the schedule before which nothing is pruned; 0 is 0.3
+	// FoldMargins are margins of single folds, from the noise between seeds of that fold; Margin is that of the others.
+	FoldMargins map[int]float64
 }
 
 // Build is what Pack made.
@@ -95,7 +104,11 @@ type Build struct {
 	Warnings    []string
 	Metadata    Metadata
 	LeftOut     []string // "path: why", sorted
+	Fill        []Offer  // what the devices that the last round leaves idle could do; nil when none is idle
 }
+
+// Offer is one way to use idle devices: a sentence, and the flags of a build that do it.
+type Offer struct{ Text, Flag string }
 
 // Part is a share of the script.
 type Part struct {
@@ -128,11 +141,13 @@ type RecordJob struct {
 	Folds    []int   `json:"folds"`
 	Assemble *string `json:"assemble"`
 	Launcher string  `json:"launcher,omitempty"`
+	Wide     []int   `json:"wide,omitempty"`
 }
 
 // RecordPrune is the pruning rule as the build record and the config name it.
 type RecordPrune struct {
-	Reference string  `json:"reference,omitempty"` // build record only
-	Margin    float64 `json:"margin"`
-	MinFrac   float64 `json:"min_frac"`
+	Reference   string          `json:"reference,omitempty"` // build record only
+	Margin      float64         `json:"margin"`
+	MinFrac     float64         `json:"min_frac"`
+	FoldMargins map[int]float64 `json:"fold_margins,omitempty"`
 }
