@@ -205,11 +205,15 @@ func (ask FillAsk) reach(room float64) float64 {
 		return min(limit, ask.ResetInH)
 	}
 	most := min(limit, room)
+	if most <= 0 {
+		return limit
+	}
 	if inTime(ask.ResetInH-most, median, p90) >= 0.95 {
 		return limit
 	}
 	best, bestH := 0.0, 0.0
-	for c := 0.05 * most; c <= most+slack; c += 0.05 * most {
+	for i := range 20 {
+		c := float64(i+1) / 20 * most
 		if h := c * inTime(ask.ResetInH-c, median, p90); h > best {
 			best, bestH = h, c
 		}
