@@ -155,7 +155,7 @@ func newCollectJob(a *App, acc Account, r runlog.Run, opt CollectOptions, progre
 	if opt.Pattern != "" {
 		var err error
 		if j.pattern, err = regexp.Compile(opt.Pattern); err != nil {
-			return nil, fmt.Errorf("the pattern is no regular expression: %w", err)
+			return nil, &CallError{Reason: "the pattern is no regular expression: " + err.Error(), Action: `"\.npy$" fits names that end in .npy`}
 		}
 	}
 	switch {

@@ -2,6 +2,15 @@ package app
 
 import "strings"
 
+// CallError is a request that is wrong by itself, whatever the state of things.
+// Nothing was done. Exit status 2.
+type CallError struct {
+	Reason string
+	Action string // what to write instead, or ""
+}
+
+func (e *CallError) Error() string { return e.Reason }
+
 // GuardError is a push that was not made because something speaks against it.
 // Nothing was sent. Exit status 3.
 type GuardError struct {

@@ -16,6 +16,7 @@ import (
 	"sandglass/app/runlog"
 	"sandglass/kaggle"
 	"sandglass/kaggle/sandbox"
+	"sandglass/runnerpack"
 )
 
 // Exit statuses of a verb.
@@ -42,7 +43,7 @@ func Explain(err error) Explained {
 		return Explained{}
 	}
 	e, ok := Explained{}, false
-	for _, words := range []func(error) (Explained, bool){explainPush, explainAccount, explainKeychain, explainRunlog, explainCall, explainMachine} {
+	for _, words := range []func(error) (Explained, bool){explainPush, explainSpec, explainAccount, explainKeychain, explainRunlog, explainCall, explainMachine} {
 		if e, ok = words(err); ok {
 			break
 		}
@@ -87,6 +88,21 @@ func explainPush(err error) (Explained, bool) {
 		e.Title, e.Exit = "The push did not get through", ExitUnreachable
 	}
 	return e, true
+}
+
+// explainSpec speaks for a run that was asked for in a way that cannot be: the call was wrong, whatever Kaggle would say.
+func explainSpec(err error) (Explained, bool) {
+	var spec *runnerpack.SpecError
+	var identity *runnerpack.IdentityError
+	var machine *runnerpack.AcceleratorError
+	var call *CallError
+	switch {
+	case errors.As(err, &call):
+		return Explained{Title: "That cannot be asked for", Sentence: err.Error(), Action: call.Action, Exit: ExitUsage}, true
+	case errors.As(err, &spec), errors.As(err, &identity), errors.As(err, &machine):
+		return Explained{Title: "That cannot be built", Sentence: err.Error(), Exit: ExitUsage}, true
+	}
+	return Explained{}, false
 }
 
 // guardAction names the flags that override what can be overridden.

@@ -14,6 +14,7 @@ import (
 	"sandglass/app/runlog"
 	"sandglass/kaggle"
 	"sandglass/kaggle/sandbox"
+	"sandglass/runnerpack"
 )
 
 // TestExplain walks every kind of error the core can hand out: a title, a
@@ -72,6 +73,10 @@ func TestExplain(t *testing.T) {
 		{"no Python", fmt.Errorf("%w: install it with apt install python3", sandbox.ErrNoPython), "Python is missing", "apt install python3", "", ExitFailed},
 		{"a full disk elsewhere", &fs.PathError{Op: "write", Path: "/data/oof.npy", Err: syscall.ENOSPC}, "The disk is full", "/data/oof.npy", "Free some space", ExitFailed},
 		{"no permission", &fs.PathError{Op: "open", Path: "/root/x", Err: fs.ErrPermission}, "Not permitted", "/root/x", "", ExitFailed},
+		{"a spec", fmt.Errorf("build x: %w", &runnerpack.SpecError{Field: "hours", Reason: "-1 is not above 0"}), "That cannot be built", "hours: -1", "", ExitUsage},
+		{"a title", &runnerpack.IdentityError{Title: "!!", Reason: "the title has no letter or digit"}, "That cannot be built", "no letter", "", ExitUsage},
+		{"a machine", &runnerpack.AcceleratorError{Reason: "two machines"}, "That cannot be built", "two machines", "", ExitUsage},
+		{"a wrong call", &CallError{Reason: "the pattern is no regular expression", Action: "write another"}, "That cannot be asked for", "no regular", "write another", ExitUsage},
 		{"anything else", errors.New("folds.csv: row 7 has no fold"), "That did not work", "folds.csv: row 7 has no fold.", "", ExitFailed},
 	} {
 		e := Explain(tc.err)

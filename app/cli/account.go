@@ -82,6 +82,7 @@ func (p *program) signinCmd() *cobra.Command {
 		Use: "signin", Short: "Sign in with a token, a kaggle.json or the browser", Long: signinLong,
 		Example: "  sandglass signin < ~/Downloads/kaggle.json\n  sandglass signin --browser",
 		Args:    args(0, 0, "no argument; the secret is read from standard input"),
+		PreRunE: func(*cobra.Command, []string) error { return checkStore(store) },
 		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
 			var acc app.Account
 			var err error
@@ -206,6 +207,7 @@ one in the keychain. The first that can be used is taken; --from names another b
 JSON: found [{username, kind, where, problem}], account (null when nothing was imported).`,
 		Example: "  sandglass import\n  sandglass import --from ~/.kaggle/kaggle.json --yes",
 		Args:    args(0, 0, "no argument"),
+		PreRunE: func(*cobra.Command, []string) error { return checkStore(store) },
 		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
 			return p.importFound(ctx, a, from, store, yes)
 		}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ A command with {fold} makes one task a fold; without it the command gets the who
 may be repeated, separated by commas, or followed by all of them: --folds 0 1 2.
 
 JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, left_out ["path: why"],
-build_id, accelerator, cap_h, next.`
+build_id, accelerator, cap_h, fill [{text, flag}], next. fill has one entry for each way to use devices that would idle.`
 
 // buildFlags is a BuildSpec as the command line gives it.
 type buildFlags struct {
@@ -32,6 +33,10 @@ type buildFlags struct {
 	resume   []string
 	include  []string
 	wheels   []string
+	seeds    []string
+	wide     []string
+	// of extra jobs, NAME=VALUE
+	jobFolds, jobAssemble, jobLauncher []string
 }
 
 func (p *program) buildCmd() *cobra.Command {
@@ -78,8 +83,12 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&b.resume, "resume-from", nil, "owner/slug of an earlier run: finished folds are skipped")
 	f.StringArrayVar(&b.include, "include", nil, "paths of the project that travel (default src)")
 	f.StringArrayVar(&b.extra, "extra-job", nil, "NAME CMD: a further job in the same session, repeatable")
+	f.StringArrayVar(&b.jobFolds, "job-folds", nil, "NAME=FOLDS: folds of an extra job of its own, such as other=0,1 or other=0-4")
+	f.StringArrayVar(&b.jobAssemble, "job-assemble", nil, "NAME=CMD: command that joins the folds of an extra job")
+	f.StringArrayVar(&b.jobLauncher, "job-launcher", nil, "NAME=LAUNCHER: torchrun or accelerate for an extra job without {fold}")
 	f.StringVar(&s.Assemble, "assemble-cmd", "", "command that joins the folds (default: the command with --assemble)")
 	f.StringVar(&s.Launcher, "launcher", "", "torchrun, accelerate or none (default): what starts a command without {fold} over both T4s")
+	f.StringArrayVar(&b.wide, "wide-folds", nil, "folds to run last, one at a time over both T4s, through --launcher")
 	f.StringArrayVar(&s.Post, "post-cmd", nil, "command to run after assembly, repeatable")
 	f.StringArrayVar(&s.Pip, "pip", nil, "packages to install before training, repeatable")
 	f.StringArrayVar(&b.wheels, "wheels", nil, "owner/slug of a dataset with wheels: pip works offline against it")
@@ -89,10 +98,12 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	f.StringVar(&s.PruneAgainst, "prune-against", "", "baseline to prune against: a folder under artifacts/, or a path")
 	f.Float64Var(&s.PruneMargin, "prune-margin", 0, "score margin (default: the baseline's spread over folds)")
 	f.Float64Var(&s.PruneMinFrac, "prune-min-frac", 0, "never prune before this share of the schedule (default 0.3)")
+	f.StringArrayVar(&b.seeds, "prune-seeds", nil, "the same run under other seeds: the margin is then each fold's own seed noise")
 	f.StringVar(&s.Baseline, "baseline", "", "curves to show the run against (default artifacts/baseline)")
 	f.BoolVar(&s.AllowAny, "allow-any-device", false, "train on whatever device Kaggle hands out")
 	f.BoolVar(&s.AllowMissing, "allow-missing-inputs", false, "train although an input is not mounted")
 	f.IntVar(&s.Retry, "retry", 0, "run a failed task again, at most so often")
+	f.Float64Var(&s.StallMinutes, "stall", 0, "kill a task that shows no output and no score for so many minutes (default: 20, and only if it computes nothing either; -1: never)")
 }
 
 // build checks what only the command line can get wrong; the core checks the rest.
@@ -118,9 +129,44 @@ func (b *buildFlags) build() (app.BuildSpec, error) {
 		}
 		s.ExtraJobs = append(s.ExtraJobs, app.JobSpec{Name: name, Command: command})
 	}
+	if err := b.jobs(&s); err != nil {
+		return s, err
+	}
+	if s.WideFolds, err = foldNumbers(b.wide); err != nil {
+		return s, err
+	}
+	s.PruneSeeds = commas(b.seeds)
 	s.Datasets, s.Kernels, s.Competitions, s.Models = commas(b.datasets), commas(b.kernels), commas(b.comps), commas(b.models)
 	s.ResumeFrom, s.Include, s.Wheels = commas(b.resume), commas(b.include), commas(b.wheels)
 	return s, nil
+}
+
+// jobs gives the extra jobs what is said of each by its name.
+func (b *buildFlags) jobs(s *app.BuildSpec) error {
+	for _, of := range []struct {
+		flag   string
+		values []string
+		set    func(j *app.JobSpec, v string) error
+	}{
+		{"--job-folds", b.jobFolds, func(j *app.JobSpec, v string) (err error) {
+			j.Folds, err = foldNumbers([]string{v})
+			return err
+		}},
+		{"--job-assemble", b.jobAssemble, func(j *app.JobSpec, v string) error { j.Assemble = v; return nil }},
+		{"--job-launcher", b.jobLauncher, func(j *app.JobSpec, v string) error { j.Launcher = v; return nil }},
+	} {
+		for _, x := range of.values {
+			name, v, _ := strings.Cut(x, "=")
+			at := slices.IndexFunc(s.ExtraJobs, func(j app.JobSpec) bool { return j.Name == name })
+			if at < 0 || strings.TrimSpace(v) == "" {
+				return &usageError{Text: fmt.Sprintf("%s %s names no extra job", of.flag, x), Hint: "write: --extra-job other \"python src/other.py\" " + of.flag + " other=…"}
+			}
+			if err := of.set(&s.ExtraJobs[at], v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 const resumeLong = `Builds the follow-up of a run that left something undone: the same command, folds and inputs as a kernel of its own
@@ -132,7 +178,7 @@ A run that is still going, or that has nothing left to do, has no follow-up: exi
 ` + kernelHelp + `
 
 JSON: kernel, dir, script, script_bytes, parts [{name, bytes}], jobs, folds, warnings, left_out ["path: why"],
-build_id, accelerator, cap_h, next.`
+build_id, accelerator, cap_h, fill [{text, flag}], next.`
 
 func (p *program) resumeCmd() *cobra.Command {
 	var opt app.ResumeOptions
@@ -140,6 +186,7 @@ func (p *program) resumeCmd() *cobra.Command {
 		Use: "resume KERNEL", Short: "Build the follow-up of a run that left something undone", Long: resumeLong,
 		Example: "  sandglass resume idea-train --hours 3",
 		Args:    args(1, 1, "the run's kernel"),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return checkHours(cmd, "hours") },
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
 			opt.Progress = p.progress.report
 			r, err := a.Resume(ctx, args[0], opt)
@@ -180,6 +227,9 @@ func buildText(w io.Writer, r app.BuildResult) {
 			break
 		}
 		fmt.Fprintf(w, "left out: %s\n", line)
+	}
+	for _, o := range r.Fill {
+		fmt.Fprintf(w, "idle devices: %s\n  %s\n", o.Text, o.Flag)
 	}
 	fmt.Fprintf(w, "next: sandglass push %s\n", quoted(r.Dir))
 }
@@ -240,12 +290,34 @@ func buildCommand(s app.BuildSpec) []string {
 	add("--prune-against", s.PruneAgainst)
 	add("--assemble-cmd", s.Assemble)
 	add("--launcher", s.Launcher)
+	for _, f := range s.WideFolds {
+		add("--wide-folds", fmt.Sprint(f))
+	}
+	for _, d := range s.PruneSeeds {
+		add("--prune-seeds", d)
+	}
+	if s.StallMinutes != 0 {
+		add("--stall", fmt.Sprintf("%g", s.StallMinutes))
+	}
 	add("--split-from", s.SplitFrom)
 	for _, i := range s.Include {
 		add("--include", i)
 	}
 	for _, j := range s.ExtraJobs {
 		out = append(out, "--extra-job", j.Name, j.Command)
+		for k, f := range j.Folds {
+			if k == 0 {
+				out = append(out, "--job-folds", j.Name+"="+fmt.Sprint(f))
+			} else {
+				out[len(out)-1] += "," + fmt.Sprint(f)
+			}
+		}
+		if j.Assemble != "" {
+			add("--job-assemble", j.Name+"="+j.Assemble)
+		}
+		if j.Launcher != "" {
+			add("--job-launcher", j.Name+"="+j.Launcher)
+		}
 	}
 	add("--cmd", s.Command)
 	return out

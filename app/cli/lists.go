@@ -2,15 +2,18 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // listFlags take several values: repeated, separated by commas (except commands and package requirements, which may hold
 // commas), or simply one after the other up to the next flag.
-var listFlags = []string{"--folds", "--dataset", "--kernel", "--competition", "--model", "--resume-from", "--include", "--pip", "--wheels", "--post-cmd"}
+var listFlags = []string{"--folds", "--dataset", "--kernel", "--competition", "--model", "--resume-from", "--include", "--pip", "--wheels", "--post-cmd", "--prune-seeds", "--wide-folds"}
 
 // spread rewrites "--folds 0 1 2" to "--folds=0 --folds=1 --folds=2" and "--extra-job NAME CMD" to "--extra-job=NAME=CMD",
 // so that the flag parser sees one value a flag. Everything after "--" stays as it is.
@@ -81,6 +84,27 @@ func foldNumbers(in []string) ([]int, error) {
 		}
 	}
 	return out, nil
+}
+
+// checkHours refuses a flag of hours that was given and is no length. A flag that was not given stands for its default.
+func checkHours(cmd *cobra.Command, flag string) error {
+	f := cmd.Flags().Lookup(flag)
+	if f == nil || !f.Changed {
+		return nil
+	}
+	h, err := strconv.ParseFloat(f.Value.String(), 64)
+	if err != nil || !(h > 0) || math.IsInf(h, 0) {
+		return &usageError{Text: fmt.Sprintf("--%s %s is no number of hours above 0", flag, f.Value), Hint: "see: " + cmd.CommandPath() + " --help"}
+	}
+	return nil
+}
+
+// checkStore refuses a place for secrets that does not exist.
+func checkStore(store string) error {
+	if store == "" || store == "file" || store == "memory" {
+		return nil
+	}
+	return &usageError{Text: fmt.Sprintf("there is no place for secrets called %q", store), Hint: "--store file or --store memory; without the flag the keychain is used"}
 }
 
 // secondsFlag is a duration that may be written as bare seconds: 90, 90s, 2h.

@@ -88,6 +88,12 @@ telemetry lines are part of it.
 JSON: a list of lines {n, stream, text}; with -f one such object a line as they come.`,
 		Example: "  sandglass logs idea-train -f",
 		Args:    args(1, 1, "the run's kernel"),
+		PreRunE: func(*cobra.Command, []string) error {
+			if n < 0 {
+				return &usageError{Text: fmt.Sprintf("-n %d is no number of lines", n), Hint: "0 is all of them"}
+			}
+			return nil
+		},
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
 			if follow {
 				return p.follow(ctx, a, args[0], n)

@@ -29,6 +29,7 @@ func (p *program) pushCmd() *cobra.Command {
 		Use: "push DIR", Short: "Push a kernel folder, after checks and one question", Long: pushLong,
 		Example: "  sandglass push .sandglass/build/idea-train\n  sandglass push my-notebook --hours 3 --accelerator NvidiaTeslaT4 --yes --json",
 		Args:    args(1, 1, "the kernel's folder"),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return checkHours(cmd, "hours") },
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
 			return p.push(ctx, a, args[0], opt, yes, dry)
 		}),

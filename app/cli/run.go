@@ -30,6 +30,7 @@ session goes out from here as well. Exit code 0 only when the run is complete.
 ` + kernelHelp + "\n\n" + runJSONHelp,
 		Example: "  sandglass wait idea-train --collect",
 		Args:    args(1, 1, "the run's kernel"),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return checkHours(cmd, "max-hours") },
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
 			if weights && !collect {
 				return &usageError{Text: "--weights says what to collect, and nothing is collected without --collect", Hint: "add --collect"}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -49,13 +51,8 @@ to it with SANDGLASS_ENDPOINT, KAGGLE_USERNAME and KAGGLE_KEY.
 --start-delay are in sandbox time: with --speed 60 a queue of two hours takes two minutes.`,
 		Example: "  sandglass sandbox serve --addr 127.0.0.1:8899 --speed 120 --tpu-queue 2h\n  sandglass sandbox serve --dataset sam-roe/leaf-scans=./scans",
 		Args:    args(0, 0, "no argument"),
+		PreRunE: func(*cobra.Command, []string) error { return checkServe(s) },
 		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
-			switch {
-			case s.Speed < 0:
-				return &usageError{Text: "--speed cannot be negative"}
-			case s.Layout != "new" && s.Layout != "old":
-				return &usageError{Text: "there is no mount layout " + s.Layout, Hint: "new or old"}
-			}
 			s.Ready = func(url, username, key string) {
 				raw, err := json.Marshal(servedJSON{url, username, key})
 				if err == nil {
@@ -81,6 +78,38 @@ to it with SANDGLASS_ENDPOINT, KAGGLE_USERNAME and KAGGLE_KEY.
 	f.StringArrayVar(&s.Datasets, "dataset", nil, "a local folder as a dataset, owner/slug=FOLDER (repeat for more)")
 	f.StringArrayVar(&s.Competitions, "competition", nil, "a local folder as a competition's data, slug=FOLDER (repeat for more)")
 	return cmd
+}
+
+// sandboxName is what the sandbox takes for its account's name.
+var sandboxName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// checkServe refuses what can be seen to be wrong before a sandbox is made.
+func checkServe(s app.SandboxServe) error {
+	host, _, err := net.SplitHostPort(s.Addr)
+	switch {
+	case math.IsNaN(s.Speed) || math.IsInf(s.Speed, 0) || s.Speed < 0:
+		return &usageError{Text: fmt.Sprintf("--speed %g is no speed", s.Speed), Hint: "1 is the wall clock's, 60 makes a minute of an hour"}
+	case s.TPUQueue < 0 || s.StartDelay < 0:
+		return &usageError{Text: "--tpu-queue and --start-delay cannot be negative"}
+	case s.Layout != "new" && s.Layout != "old":
+		return &usageError{Text: "there is no mount layout " + s.Layout, Hint: "new or old"}
+	case s.Addr != "" && (err != nil || !loopback(host)):
+		return &usageError{Text: "--addr " + s.Addr + " is no address on this computer: the sandbox runs what is pushed to it, so nobody else may reach it", Hint: "write --addr 127.0.0.1:8899, or leave it out for a free port"}
+	case s.Username != "" && !sandboxName.MatchString(s.Username):
+		return &usageError{Text: fmt.Sprintf("--username %q is no account name", s.Username), Hint: "lower-case letters, digits and single hyphens"}
+	}
+	for _, in := range s.Datasets {
+		ref, dir, _ := strings.Cut(in, "=")
+		if owner, slug, _ := strings.Cut(ref, "/"); owner == "" || slug == "" || strings.Contains(slug, "/") || dir == "" {
+			return &usageError{Text: fmt.Sprintf("--dataset %s is not owner/slug=FOLDER", in), Hint: "write: --dataset sam-roe/leaf-scans=./scans"}
+		}
+	}
+	for _, in := range s.Competitions {
+		if slug, dir, _ := strings.Cut(in, "="); slug == "" || strings.Contains(slug, "/") || dir == "" {
+			return &usageError{Text: fmt.Sprintf("--competition %s is not slug=FOLDER", in), Hint: "write: --competition leaf-disease=./leaves"}
+		}
+	}
+	return nil
 }
 
 const faultsLong = `Makes calls to a running sandbox fail, to see what Sandglass or another client makes of it.
