@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sandglass/runnerpack"
@@ -36,6 +38,11 @@ func (a *App) Build(ctx context.Context, spec BuildSpec, progress func(Progress)
 	if err != nil {
 		return BuildResult{}, err
 	}
+	return a.buildFor(ctx, acc, spec, progress)
+}
+
+// buildFor is Build for an account; one without an ID has no earlier runs.
+func (a *App) buildFor(ctx context.Context, acc Account, spec BuildSpec, progress func(Progress)) (BuildResult, error) {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
@@ -85,7 +92,7 @@ func packSpec(s BuildSpec, owner string) (runnerpack.Spec, error) {
 		ResumeFrom: s.ResumeFrom, Include: s.Include, Assemble: s.Assemble, Post: s.Post,
 		Pip: s.Pip, Wheels: s.Wheels, NoInternet: s.NoInternet, Public: s.Public,
 		AllowAnyDevice: s.AllowAny, AllowMissingInputs: s.AllowMissing, Retry: s.Retry, SplitFrom: s.SplitFrom, Out: s.Out,
-		Launcher: s.Launcher,
+		Launcher: s.Launcher, WideFolds: s.WideFolds, StallMinutes: s.StallMinutes,
 	}
 	if p.Accelerator == "" {
 		p.Accelerator = runnerpack.AcceleratorT4
@@ -100,9 +107,12 @@ func packSpec(s BuildSpec, owner string) (runnerpack.Spec, error) {
 		}
 	}
 	for _, j := range s.ExtraJobs {
-		p.ExtraJobs = append(p.ExtraJobs, runnerpack.Job{Name: j.Name, Command: j.Command})
+		p.ExtraJobs = append(p.ExtraJobs, runnerpack.Job{Name: j.Name, Command: j.Command, Folds: j.Folds, Assemble: j.Assemble, Launcher: j.Launcher})
 	}
 	if s.PruneAgainst == "" {
+		if len(s.PruneSeeds) > 0 {
+			return p, &runnerpack.SpecError{Field: "prune-seeds", Reason: "name the run to prune against (--prune-against); these are the same run with other seeds"}
+		}
 		return p, nil
 	}
 	prune, err := pruneRule(s)
@@ -122,6 +132,11 @@ func pruneRule(s BuildSpec) (*runnerpack.Prune, error) {
 		return nil, &runnerpack.SpecError{Field: "prune-against", Reason: fmt.Sprintf("no folder artifacts/%s in the project and no folder of that path; collect the baseline first", s.PruneAgainst)}
 	}
 	p := &runnerpack.Prune{Reference: dir, Margin: s.PruneMargin, MinFrac: s.PruneMinFrac}
+	if len(s.PruneSeeds) > 0 {
+		if err := seedRule(s, p); err != nil {
+			return nil, err
+		}
+	}
 	if p.Margin > 0 {
 		return p, nil
 	}
@@ -136,6 +151,35 @@ func pruneRule(s BuildSpec) (*runnerpack.Prune, error) {
 	return p, nil
 }
 
+// seedRule is the second rule: each fold's own noise between seeds is its margin,
+// and a fold of which nothing is known gets the widest of them.
+func seedRule(s BuildSpec, p *runnerpack.Prune) error {
+	dirs := []string{p.Reference}
+	for _, ref := range s.PruneSeeds {
+		dir, ok := artifactFolder(s.Project, ref)
+		if !ok {
+			return &runnerpack.SpecError{Field: "prune-seeds", Reason: fmt.Sprintf("no folder artifacts/%s in the project and no folder of that path", ref)}
+		}
+		if slices.Contains(dirs, dir) {
+			return &runnerpack.SpecError{Field: "prune-seeds", Reason: ref + " is given twice; the reference is one of the seeds already"}
+		}
+		dirs = append(dirs, dir)
+	}
+	minFrac := p.MinFrac
+	if minFrac == 0 {
+		minFrac = runnerpack.DefaultMinFrac
+	}
+	margins, err := seedMargins(dirs, minFrac)
+	if err != nil {
+		return err
+	}
+	p.FoldMargins = margins
+	if p.Margin == 0 {
+		p.Margin = slices.Max(slices.Collect(maps.Values(margins)))
+	}
+	return nil
+}
+
 // curveSpread is the standard deviation over folds of the best scores, in score
 // units; 0 with fewer than two folds.
 func curveSpread(curves []runnerpack.Curve) float64 {
@@ -148,14 +192,7 @@ func curveSpread(curves []runnerpack.Curve) float64 {
 	if len(best) < 2 {
 		return 0
 	}
-	var mean, ss float64
-	for _, b := range best {
-		mean += b / float64(len(best))
-	}
-	for _, b := range best {
-		ss += (b - mean) * (b - mean)
-	}
-	return math.Sqrt(ss / float64(len(best)-1))
+	return math.Sqrt(variance(best))
 }
 
 // bestOf is the best score of a curve.
@@ -207,7 +244,10 @@ func buildResult(b *runnerpack.Build, s runnerpack.Spec) BuildResult {
 	r := BuildResult{
 		Kernel: b.Kernel, Dir: b.Dir, Script: b.Script, ScriptBytes: b.ScriptBytes, Folds: b.Folds,
 		Warnings: append([]string{}, b.Warnings...), LeftOut: append([]string{}, b.LeftOut...), BuildID: b.BuildID, Accelerator: s.Accelerator, CapHours: s.Hours,
-		Parts: []SizePart{}, Jobs: []string{},
+		Parts: []SizePart{}, Jobs: []string{}, Fill: []FillOffer{},
+	}
+	for _, o := range b.Fill {
+		r.Fill = append(r.Fill, FillOffer(o))
 	}
 	for _, p := range b.Parts {
 		r.Parts = append(r.Parts, SizePart(p))
