@@ -44,10 +44,14 @@ func newButton(text string, icon fyne.Resource, imp widget.Importance, tapped fu
 	return b
 }
 
-// TypedKey presses the button with Enter too.
+// TypedKey presses the button with Enter too, and leaves Escape to the window.
 func (b *Button) TypedKey(ev *fyne.KeyEvent) {
 	if ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter {
 		b.Tapped(nil)
+		return
+	}
+	if ev.Name == fyne.KeyEscape {
+		HandUp(b, ev)
 		return
 	}
 	b.Button.TypedKey(ev)

@@ -107,6 +107,8 @@ func (c *chip) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		c.Tapped(nil)
+	case fyne.KeyEscape:
+		HandUp(c, e)
 	}
 }
 

@@ -62,6 +62,8 @@ func (r *TapRow) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		r.Tapped(nil)
+	case fyne.KeyEscape:
+		HandUp(r, e)
 	}
 }
 
