@@ -27,7 +27,7 @@ func (p *plan) checkJobs() error {
 	if err != nil {
 		return err
 	}
-	jobs := append([]Job{{Name: p.Name, Command: p.Command, Assemble: p.Assemble, Launcher: p.Launcher}}, slices.Clone(p.ExtraJobs)...)
+	jobs := append([]Job{{Name: p.Name, Command: p.Command, Assemble: p.Assemble, Launcher: p.Launcher, WideFolds: p.WideFolds}}, slices.Clone(p.ExtraJobs)...)
 	used := map[string]bool{}
 	var union []int
 	for i := range jobs {
@@ -107,7 +107,7 @@ func (p *plan) checkJob(j *Job, i int, run, all []int) error {
 		if near := nearFold.FindString(j.Command); near != "" {
 			return &SpecError{field, fmt.Sprintf("%s is not filled in; write {fold}", near)}
 		}
-		if j.Folds != nil {
+		if j.Folds != nil || j.WideFolds != nil {
 			return &SpecError{field, fmt.Sprintf("job %s has folds, and its command no {fold}", j.Name)}
 		}
 		return nil
@@ -123,6 +123,16 @@ func (p *plan) checkJob(j *Job, i int, run, all []int) error {
 		return &SpecError{"folds", fmt.Sprintf("the command has {fold}, and there is no %s to say which; write one or name the folds", FoldsFile)}
 	}
 	j.Folds = folds
+	if j.WideFolds != nil {
+		if j.WideFolds, err = p.wantedFolds("wide-folds", j.WideFolds); err != nil {
+			return err
+		}
+		for _, k := range j.WideFolds {
+			if !slices.Contains(folds, k) {
+				return &SpecError{"wide-folds", fmt.Sprintf("job %s does not run fold %d; it runs %s", j.Name, k, joinInts(folds))}
+			}
+		}
+	}
 	if j.Assemble == "" && slices.Equal(folds, all) {
 		j.Assemble = p.deriveAssemble(j)
 	}
@@ -135,14 +145,17 @@ func (p *plan) checkLauncher(j *Job) error {
 	switch j.Launcher {
 	case "", "none":
 		j.Launcher = ""
+		if len(j.WideFolds) > 0 {
+			return &SpecError{"wide-folds", fmt.Sprintf("folds of job %s get all cards through a launcher; name torchrun or accelerate", j.Name)}
+		}
 		return nil
 	case "torchrun", "accelerate":
 	default:
 		return &SpecError{"launcher", fmt.Sprintf("%q is none of torchrun, accelerate and none", j.Launcher)}
 	}
 	switch {
-	case strings.Contains(j.Command, foldMark):
-		return &SpecError{"launcher", fmt.Sprintf("job %s has {fold}: its folds share the cards out already, one each; a launcher is for a command that trains on all of them at once", j.Name)}
+	case strings.Contains(j.Command, foldMark) && len(j.WideFolds) == 0:
+		return &SpecError{"launcher", fmt.Sprintf("job %s has {fold}: its folds share the cards out already, one each; a launcher is for a command that trains on all of them at once, or for single folds that do (--wide-folds)", j.Name)}
 	case p.shape.pool != poolGPU:
 		return &SpecError{"launcher", fmt.Sprintf("%s starts one process a GPU, and %s has none", j.Launcher, p.Accelerator)}
 	case !launchable.MatchString(j.Command):

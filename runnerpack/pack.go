@@ -84,6 +84,7 @@ func (p *plan) assemble(pl *payload) (*Build, []byte, error) {
 		p.warn("the script has %d bytes, and Kaggle refuses %d and more; %s", len(script), MaxScriptBytes, biggest(b.Parts, biggestFiles(files)))
 	}
 	b.Warnings = p.warnings
+	b.Fill = p.fill(pl.own)
 	return b, script, nil
 }
 
@@ -138,7 +139,7 @@ func (p *plan) write(b *Build, script []byte) error {
 		Project: p.root, SHA256: b.SHA256,
 	}
 	if c := p.Baseline; c != nil {
-		r.Prune = &RecordPrune{Reference: c.Reference, Margin: c.Margin, MinFrac: c.MinFrac}
+		r.Prune = &RecordPrune{Reference: c.Reference, Margin: c.Margin, MinFrac: c.MinFrac, FoldMargins: c.FoldMargins}
 	}
 	record, err := indented(r)
 	if err != nil {

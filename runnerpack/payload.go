@@ -27,6 +27,7 @@ type payload struct {
 	tables  []Blob
 	packed  []byte
 	leftOut []string
+	own     []member // the person's
 }
 
 // gather collects the members of the payload.
@@ -44,6 +45,7 @@ func (p *plan) gather(c *collector) (*payload, error) {
 	for _, m := range c.members {
 		own = append(own, m)
 	}
+	pl.own = own
 	pl.members = append(append(append(pl.members, runner), own...), neededSupport(support, runner, own, p.commands())...)
 	if err := p.addCompetition(pl, c); err != nil {
 		return nil, err

@@ -102,6 +102,9 @@ func (p *plan) checkHours() error {
 	if p.Retry < 0 || p.Retry > 1 {
 		return &SpecError{"retry", fmt.Sprintf("%d is neither 0 nor 1", p.Retry)}
 	}
+	if math.IsNaN(p.StallMinutes) || math.IsInf(p.StallMinutes, 0) || p.StallMinutes > 60*p.Hours {
+		return &SpecError{"stall", fmt.Sprintf("%g minutes are not within the cap of %g hours", p.StallMinutes, p.Hours)}
+	}
 	switch p.Layout {
 	case "":
 		p.Layout = "flat"
@@ -147,7 +150,12 @@ func (p *plan) checkBaseline() error {
 	case math.IsNaN(c.MinFrac) || c.MinFrac < 0 || c.MinFrac >= 1:
 		return &SpecError{"prune-min-frac", fmt.Sprintf("%g is not between 0 and 1", c.MinFrac)}
 	case c.MinFrac == 0:
-		c.MinFrac = 0.3
+		c.MinFrac = DefaultMinFrac
+	}
+	for k, m := range c.FoldMargins {
+		if k < 0 || math.IsNaN(m) || math.IsInf(m, 0) || m < 0 {
+			return &SpecError{"prune-seeds", fmt.Sprintf("fold %d: %g is no margin", k, m)}
+		}
 	}
 	if !filepath.IsAbs(c.Reference) {
 		c.Reference = filepath.Join(p.root, c.Reference)
@@ -250,20 +258,12 @@ func (p *plan) workers() int {
 
 // remarks says what would be paid for and not used.
 func (p *plan) remarks() {
-	tasks, whole := 0, 0
-	for _, j := range p.jobs {
-		if j.Folds == nil && j.Launcher == "" {
-			whole++
-		}
-		tasks += len(j.Folds)
+	load, w, device := p.work(), p.workers(), p.devices()
+	if idle := (w - load.tasks%w) % w; load.tasks > 0 && idle > 0 {
+		p.warn("%d tasks on %d %s: %d of them idle in the last round, though paid for; %s there cost nothing more",
+			load.tasks, w, device, idle, plural(idle, "further task"))
 	}
-	w := p.workers()
-	device := map[pool]string{poolGPU: "T4 cards", poolTPU: "TPU chips"}[p.shape.pool]
-	if idle := (w - tasks%w) % w; tasks > 0 && idle > 0 {
-		p.warn("%d tasks on %d %s: %d of them idle in the last round; as many more tasks would cost nothing there, say a second seed or another job (--extra-job)",
-			tasks, w, device, idle)
-	}
-	if whole > 0 && w > 1 {
+	if load.alone > 0 && w > 1 {
 		hint := ""
 		if p.shape.pool == poolGPU {
 			hint = "; --launcher torchrun or accelerate starts a script written for them once a card"

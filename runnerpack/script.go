@@ -27,6 +27,7 @@ type config struct {
 	AllowAnyDevice     bool               `json:"allow_any_device"`
 	AllowMissingInputs bool               `json:"allow_missing_inputs"`
 	Retry              int                `json:"retry"`
+	StallSeconds       *float64           `json:"stall_s,omitempty"`
 	Durations          map[string]float64 `json:"durations"`
 	Splits             []Split            `json:"splits"`
 }
@@ -58,7 +59,11 @@ func (p *plan) config(pl *payload) config {
 		c.Inputs = append(c.Inputs, ci)
 	}
 	if b := p.Baseline; b != nil {
-		c.Prune = &RecordPrune{Margin: b.Margin, MinFrac: b.MinFrac}
+		c.Prune = &RecordPrune{Margin: b.Margin, MinFrac: b.MinFrac, FoldMargins: b.FoldMargins}
+	}
+	if p.StallMinutes != 0 {
+		s := 60 * max(p.StallMinutes, 0)
+		c.StallSeconds = &s
 	}
 	return c
 }
@@ -66,7 +71,7 @@ func (p *plan) config(pl *payload) config {
 func (p *plan) recordJobs() []RecordJob {
 	var out []RecordJob
 	for _, j := range p.jobs {
-		r := RecordJob{Name: j.Name, Command: j.Command, Folds: j.Folds, Launcher: j.Launcher}
+		r := RecordJob{Name: j.Name, Command: j.Command, Folds: j.Folds, Launcher: j.Launcher, Wide: j.WideFolds}
 		if j.Assemble != "" {
 			r.Assemble = &j.Assemble
 		}

@@ -14,8 +14,9 @@ const (
 	WarnScriptBytes = 800_000   // from here on a build names its biggest parts
 	MaxHours        = 12.0      // GPU and CPU sessions
 	MaxHoursTPU     = 9.0
-	MaxTitle        = 50 // characters
-	MinTitle        = 5  // characters, of the title and of the slug
+	MaxTitle        = 50  // characters
+	MinTitle        = 5   // characters, of the title and of the slug
+	DefaultMinFrac  = 0.3 // share of the schedule before which nothing is pruned
 )
 
 // Spec says what to build.
