@@ -47,7 +47,7 @@ func (a *App) ask(ctx context.Context, acc Account, r runlog.Run, s *watched) (r
 	if o.Status != "" {
 		word = planner.NormalStatus(o.Status)
 	}
-	if before == v && word == r.Status {
+	if before == v && word == r.Status && v.UnreachableSince.IsZero() == r.UnreachableSince.IsZero() {
 		return r, unanswered(err)
 	}
 	r, serr := a.storeVerdict(ctx, r, v, word, o.At, gap, lastRun)
@@ -123,7 +123,9 @@ func (a *App) storeVerdict(ctx context.Context, r runlog.Run, v planner.Verdict,
 		if word != "" {
 			r.Status = word
 		}
-		r.UnreachableSince = v.UnreachableSince
+		if v.UnreachableSince.IsZero() || r.UnreachableSince.IsZero() { // else the earlier one, which another process saw, stands
+			r.UnreachableSince = v.UnreachableSince
+		}
 		if v.State != planner.StateNotVisible {
 			r.State = v.State
 		}

@@ -20,7 +20,7 @@ func checkScripts(s BuildSpec) error {
 	type command struct{ field, text string }
 	all := []command{{"cmd", s.Command}, {"assemble-cmd", s.Assemble}}
 	for _, j := range s.ExtraJobs {
-		all = append(all, command{"extra-job", j.Command})
+		all = append(all, command{"extra-job", j.Command}, command{"extra-job", j.Assemble})
 	}
 	for _, text := range s.Post {
 		all = append(all, command{"post-cmd", text})

@@ -65,7 +65,7 @@ func TestCheckScripts(t *testing.T) {
 		{"brought by a dataset", BuildSpec{Command: "python code/run.py", Datasets: []string{"a/b=code"}}, ""},
 		{"brought flat", BuildSpec{Command: "python data/run.py", Kernels: []string{"a/b"}}, ""},
 		{"data without an input", BuildSpec{Command: "python data/run.py"}, "no such file"},
-		{"an extra job", BuildSpec{Command: "python src/train.py", ExtraJobs: []JobSpec{{"x", "python src/x.py"}}}, "extra-job"},
+		{"an extra job", BuildSpec{Command: "python src/train.py", ExtraJobs: []JobSpec{{Name: "x", Command: "python src/x.py"}}}, "extra-job"},
 		{"after assembly", BuildSpec{Command: "python src/train.py", Post: []string{"python src/x.py"}}, "post-cmd"},
 		{"the assembly", BuildSpec{Command: "python src/train.py", Assemble: "python src/x.py"}, "assemble-cmd"},
 	} {

@@ -16,8 +16,8 @@ import (
 const holdWindow = 8 * 24 * time.Hour
 
 // Quota gives this week's hours. With live it asks Kaggle; when that fails the
-// last reading is given with Live false and Why saying so, and an error only
-// when there has never been a reading.
+// last reading is given with Live false, Why and Failed saying so, and an error
+// only when there has never been a reading.
 func (a *App) Quota(ctx context.Context, live bool) (QuotaView, error) {
 	acc, err := a.Account(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *App) Quota(ctx context.Context, live bool) (QuotaView, error) {
 	if v.FetchedAt.IsZero() && asked != nil {
 		return v, asked
 	}
-	v.Live = live && asked == nil
+	v.Live, v.Failed = live && asked == nil, asked
 	if !v.Live {
 		v.Why = why
 	}
@@ -76,7 +76,7 @@ func (a *App) readQuota(ctx context.Context, acc Account) error {
 		if errors.Is(err, kaggle.ErrMalformed) {
 			a.log.Warn("quota answer not understood, the last good one is kept", "op", "quota", "raw", q.Raw)
 		}
-		return fmt.Errorf("read the quota: %w", err)
+		return err // says itself that the quota was asked for
 	}
 	r := runlog.QuotaReading{At: a.now(), RefreshAt: q.RefreshAt, GPU: poolReading(q.GPU), TPU: poolReading(q.TPU)}
 	if err := a.store.AddQuota(ctx, acc.ID, r); err != nil {

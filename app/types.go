@@ -39,6 +39,7 @@ type QuotaView struct {
 	FetchedAt time.Time // zero: never
 	Live      bool      // read from Kaggle just now
 	Why       string    // when not live: why, in one sentence
+	Failed    error     // Kaggle was asked and gave no figures: why; nil otherwise
 	Rebased   bool      // the reading is older than the reset and was re-based
 }
 

@@ -18,7 +18,8 @@ func (p *program) quotaCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "quota", Short: "Show what is left of this week's GPU and TPU hours",
 		Long: `Reads the weekly quota from Kaggle and takes off what the runs in flight hold. Left is what a new push can count on.
-When Kaggle cannot be asked, the last figure is shown with its age and why.
+When Kaggle gives no figures, the last ones are shown with their age and why, and the exit code is 4 when it could not be
+reached and 1 when it refused, say because the key is no longer valid. With --cached the exit code is 0.
 
 JSON: gpu and tpu {known, used_h, reserved_h, held_h, total_h, left_h (null when not reported), holders}, refresh_at, live,
 fetched_at, why, rebased.`,
@@ -29,7 +30,16 @@ fetched_at, why, rebased.`,
 			if err != nil {
 				return err
 			}
-			return p.result(quotaOf(q), func(w io.Writer) { p.quotaText(w, q) })
+			if err := p.result(quotaOf(q), func(w io.Writer) { p.quotaText(w, q) }); err != nil || q.Failed == nil {
+				return err
+			}
+			// The document is out: what went wrong is said beside it, and in the exit code.
+			e := app.Explain(q.Failed)
+			p.progress.line("error: " + oneLine(e.Sentence) + " The figures are from earlier.")
+			if e.Action != "" {
+				p.progress.line("hint: " + oneLine(e.Action))
+			}
+			return exitError(e.Exit)
 		}),
 	}
 	cmd.Flags().BoolVar(&cached, "cached", false, "do not ask Kaggle; show the last figure read")

@@ -94,7 +94,7 @@ func checkServe(s app.SandboxServe) error {
 	case s.Layout != "new" && s.Layout != "old":
 		return &usageError{Text: "there is no mount layout " + s.Layout, Hint: "new or old"}
 	case s.Addr != "" && (err != nil || !loopback(host)):
-		return &usageError{Text: "--addr " + s.Addr + " is no address on this computer: the sandbox runs what is pushed to it, so nobody else may reach it", Hint: "write --addr 127.0.0.1:8899, or leave it out for a free port"}
+		return &usageError{Text: "--addr " + s.Addr + " is no loopback address: the sandbox runs what is pushed to it, so nobody else may reach it", Hint: "write --addr 127.0.0.1:8899, or leave it out for a free port"}
 	case s.Username != "" && !sandboxName.MatchString(s.Username):
 		return &usageError{Text: fmt.Sprintf("--username %q is no account name", s.Username), Hint: "lower-case letters, digits and single hyphens"}
 	}
