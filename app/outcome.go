@@ -241,6 +241,7 @@ func (j *collectJob) facts(ctx context.Context, r runlog.Run, out *runnerpack.Ou
 	}
 	f.Curves, f.Baseline = curveFacts(mine), curveFacts(base)
 	f.BaselineSpread = spreadOf(base)
+	f.Inputs.Places = inputPlaces(r)
 	f.LogTail = j.a.logTail(r.ID, 15)
 	return f, nil
 }

@@ -69,7 +69,11 @@ type CurveFacts struct {
 // InputFacts is what became of the inputs.
 type InputFacts struct {
 	Missing, Clashing, Dropped []string
+	Places                     []InputPlace // what was attached, and where the session puts it
 }
+
+// InputPlace is the folder of the project that an input's files are linked into.
+type InputPlace struct{ Ref, Folder string }
 
 // RunFacts is everything Diagnose looks at. What is not known is left zero and leads to no finding.
 type RunFacts struct {

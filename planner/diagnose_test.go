@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -258,6 +259,30 @@ func TestAfterCap(t *testing.T) {
 		f.State, f.OwnKernel = StateCancelled, true
 		if x := Diagnose(f)[0]; strings.Contains(x.Fix, "resume") {
 			t.Errorf("%s: %s", x.Code, x.Fix)
+		}
+	}
+}
+
+// TestNotFound: the advice for a file that is not there names where the inputs really are.
+func TestNotFound(t *testing.T) {
+	const text = "Traceback …\nFileNotFoundError: [Errno 2] No such file or directory: '%s'"
+	flat := []InputPlace{{"sam/leaves", "data"}}
+	for _, tt := range []struct {
+		name, missing string
+		facts         RunFacts
+		want          string
+	}{
+		{"straight in data", "data/leaves/train.csv", RunFacts{Inputs: InputFacts{Places: flat}}, "read it from data/, or attach sam/leaves=data/leaves"},
+		{"a target of its own", "data/train.csv", RunFacts{Inputs: InputFacts{Places: []InputPlace{{"sam/leaves", "data/leaves"}}}}, "those of sam/leaves in data/leaves/. The script looks for data/train.csv: read it from data/leaves/, or attach sam/leaves=data"},
+		{"not in it", "data/train.csv", RunFacts{Inputs: InputFacts{Places: flat}}, "None of them has data/train.csv"},
+		{"an absolute path", "/kaggle/input/leaves/train.csv", RunFacts{Inputs: InputFacts{Places: flat}}, "those of sam/leaves in data/"},
+		{"nothing attached", "data/train.csv", RunFacts{}, "Nothing was attached"},
+		{"a kernel of one's own", "data/train.csv", RunFacts{OwnKernel: true}, "dataset_sources"},
+	} {
+		f := tt.facts
+		f.State, f.LogTail = StateError, fmt.Sprintf(text, tt.missing)
+		if x := Diagnose(f)[0]; !strings.Contains(x.Fix, tt.want) {
+			t.Errorf("%s: %s", tt.name, x.Fix)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func ending(f RunFacts) []Finding {
 			break // its tasks say more
 		}
 		x := Finding{Code: "session-failed", Level: "bad", Text: "The session ended in an error and left no record of its own.",
-			Detail: joined(f.Message, f.LogTail), Fix: fixFor(f.Message+"\n"+f.LogTail, "The end of the log says why. Nothing has to be paid twice to find out: try the same folder in the sandbox.")}
+			Detail: joined(f.Message, f.LogTail), Fix: f.fix(f.Message+"\n"+f.LogTail, "The end of the log says why. Nothing has to be paid twice to find out: try the same folder in the sandbox.")}
 		return []Finding{x}
 	}
 	return nil
@@ -108,7 +108,7 @@ func failedTasks(f RunFacts) []Finding {
 		x.Text = sentence(x.Text)
 		x.Fix = "Try the same folder in the sandbox before it costs hours again; then resume: finished folds are skipped."
 		if g[0].State == "failed" {
-			x.Fix = fixFor(g[0].Error, x.Fix)
+			x.Fix = f.fix(g[0].Error, x.Fix)
 		}
 		out = append(out, x)
 	}

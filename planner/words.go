@@ -2,6 +2,8 @@ package planner
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +18,6 @@ var knownErrors = []struct{ word, fix string }{
 	{"modulenotfounderror", "Add the package with --pip, or attach a dataset of wheels with --wheels when the session has no internet."},
 	{"importerror", "Check the import on Kaggle's image; pin the package's version with --pip."},
 	{"no space left on device", "The working folder holds some 20 GB. Write scratch files to /kaggle/temp and keep fewer checkpoints."},
-	{"filenotfounderror", "A file is not where the script looks for it. Attach it with --dataset, or name its folder (owner/slug=folder)."},
 	{"memoryerror", "The machine's memory is used up. Load less at a time, or use fewer workers."},
 	{"dataloader worker", "A loading process died, mostly for want of memory. Use fewer workers."},
 	{"syntaxerror", "The script does not parse on the session's Python (3.8 or later is promised). Run it once here."},
@@ -57,6 +58,45 @@ func sameAs(code string) string {
 		return "fold-failed"
 	}
 	return code
+}
+
+var missingPath = regexp.MustCompile(`(?i)no such file or directory: *['"]([^'"\n]+)['"]`)
+
+// notFoundFix says where the inputs are, when a script looked for a file elsewhere: mostly it looked in a folder of its own and
+// the files are straight in data/.
+func notFoundFix(text string, f RunFacts) string {
+	const head = "A file is not where the script looks for it. "
+	places := f.Inputs.Places
+	switch {
+	case f.OwnKernel:
+		return head + "Name what it needs in kernel-metadata.json (dataset_sources, competition_sources, kernel_sources); it is mounted under /kaggle/input."
+	case len(places) == 0:
+		return head + "Nothing was attached: attach the data with --dataset owner/slug=folder, or let a small file travel with --include."
+	}
+	var where []string
+	for _, p := range places {
+		where = append(where, fmt.Sprintf("those of %s in %s/", p.Ref, p.Folder))
+	}
+	fix := head + "In the session the files of inputs are linked into the project: " + strings.Join(where, ", ") + "."
+	m := missingPath.FindStringSubmatch(text)
+	if m == nil || path.IsAbs(m[1]) {
+		return fix + " Read them from there, or give an input another folder (owner/slug=folder)."
+	}
+	dir := path.Dir(path.Clean(m[1]))
+	for _, p := range places {
+		if dir != "." && dir != p.Folder {
+			return fix + fmt.Sprintf(" The script looks for %s: read it from %s/, or attach %s=%s.", m[1], p.Folder, p.Ref, dir)
+		}
+	}
+	return fix + fmt.Sprintf(" None of them has %s; if it is a file of the project, let it travel with --include.", m[1])
+}
+
+// fix finds advice for an error of this run.
+func (f RunFacts) fix(text, otherwise string) string {
+	if strings.Contains(strings.ToLower(text), "filenotfounderror") {
+		otherwise = notFoundFix(text, f)
+	}
+	return fixFor(text, otherwise)
 }
 
 // fixFor finds advice for an error text.
