@@ -54,14 +54,35 @@ func (a *App) resolve(ctx context.Context, acc Account, name string) (runlog.Run
 			return r, err
 		}
 	}
-	rs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, Name: name, Limit: 1})
+	f := runlog.Filter{Account: acc.ID, Name: name, Limit: 1}
+	short, of := shortVersion(name)
+	if of > 0 { // "slug/3" and "name/3" of one's own
+		if own, _ := kernelName(acc, short); own != "" {
+			r, err := a.store.FindRun(ctx, acc.ID, own, of)
+			if err == nil || !errors.Is(err, runlog.ErrNotFound) {
+				return r, err
+			}
+		}
+		f.Name, f.Version = short, of
+	}
+	rs, err := a.store.Runs(ctx, f)
 	if err != nil {
 		return runlog.Run{}, err
 	}
 	if len(rs) == 1 {
 		return rs[0], nil
 	}
-	return runlog.Run{}, fmt.Errorf("%w as %s; \"sandglass log\" lists the runs known here", ErrNoRun, name)
+	return runlog.Run{}, fmt.Errorf("%w as %s (a run is named by owner/slug, slug, its name or its number, the first three also with /VERSION); \"sandglass log\" lists the runs known here", ErrNoRun, name)
+}
+
+// shortVersion splits "slug/3" and "name/v3"; 0 when it is none of them.
+func shortVersion(name string) (string, int) {
+	short, tail, ok := strings.Cut(name, "/")
+	v, err := strconv.Atoi(strings.TrimPrefix(tail, "v"))
+	if !ok || err != nil || v <= 0 || v > 9999 || short == "" { // a slug has five characters at least
+		return "", 0
+	}
+	return short, v
 }
 
 // kernelName reads "owner/slug", "owner/slug/3", "slug" and web addresses; ""
@@ -91,6 +112,10 @@ func (a *App) findRun(ctx context.Context, acc Account, name string) (runlog.Run
 		return r, err
 	}
 	kernel, version := kernelName(acc, name)
+	if short, of := shortVersion(name); of > 0 {
+		kernel, _ = kernelName(acc, short)
+		version = of
+	}
 	if kernel == "" {
 		return r, err
 	}

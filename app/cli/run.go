@@ -13,7 +13,7 @@ import (
 	"sandglass/app"
 )
 
-const kernelHelp = `KERNEL is owner/slug, slug, the run's name, owner/slug/VERSION, or the run's number from "sandglass log".`
+const kernelHelp = `KERNEL is owner/slug, slug or the run's name, each also with /VERSION, or the run's number from "sandglass log".`
 
 const runJSONHelp = `JSON: kernel, version, status, outcome, tasks [{job, fold, state, seconds, best, device, epochs, of, error}], files [{path, size,
 state, local}], hours, findings [{code, level, text, detail, fix}], and run, name, state, score, metric, cap_h, url, failure, …`
