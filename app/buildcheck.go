@@ -17,6 +17,9 @@ import (
 // the queue, and nothing else would be said before. Only what is certain is refused. A script that an input brings, or that a
 // command before it in the same line may make, is not looked for.
 func checkScripts(s BuildSpec) error {
+	if st, err := os.Stat(s.Project); err != nil || !st.IsDir() {
+		return &runnerpack.SpecError{Field: "project", Reason: "there is no folder " + s.Project}
+	}
 	type command struct{ field, text string }
 	all := []command{{"cmd", s.Command}, {"assemble-cmd", s.Assemble}}
 	for _, j := range s.ExtraJobs {

@@ -75,7 +75,7 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	f.StringVar(&s.Accelerator, "accelerator", "", "NvidiaTeslaT4 (two T4, the default), TpuV5E8, or none")
 	f.StringVar(&s.Slug, "slug", "", "name of the kernel (default <name>-train)")
 	f.StringVar(&s.Out, "out", "", "folder to write (default <project>/.sandglass/build/<slug>)")
-	f.StringArrayVar(&b.datasets, "dataset", nil, "owner/slug[=folder] to attach, linked into data/ or that folder")
+	f.StringArrayVar(&b.datasets, "dataset", nil, "owner/slug[=folder] to attach: its files are linked straight into data/, or into that folder")
 	f.StringArrayVar(&b.kernels, "kernel", nil, "owner/slug[=folder] of a kernel whose output to attach")
 	f.StringArrayVar(&b.comps, "competition", nil, "slug[=folder] of a competition to attach")
 	f.StringArrayVar(&b.models, "model", nil, "model to attach: owner/model/framework/variation/version")
@@ -252,18 +252,24 @@ JSON: dir, name, command (the build command as a list of arguments), line (the s
 			if err != nil {
 				return err
 			}
+			spec.Accelerator, spec.Baseline = "", "" // the defaults: what has to be learned is the rest
 			command := buildCommand(spec)
-			words := make([]string, len(command))
-			for i, a := range command {
-				words[i] = quoted(a)
-			}
-			line := strings.Join(words, " ")
-			v := map[string]any{"dir": spec.Project, "name": spec.Name, "command": command, "line": line}
-			return p.result(v, func(w io.Writer) { fmt.Fprintln(w, line) })
+			v := map[string]any{"dir": spec.Project, "name": spec.Name, "command": command, "line": shellLine(command)}
+			spec.Project = dir // as it was typed, for a person
+			return p.result(v, func(w io.Writer) { fmt.Fprintln(w, shellLine(buildCommand(spec))) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write the project to")
 	return cmd
+}
+
+// shellLine writes a command for a POSIX shell.
+func shellLine(command []string) string {
+	words := make([]string, len(command))
+	for i, a := range command {
+		words[i] = quoted(a)
+	}
+	return strings.Join(words, " ")
 }
 
 // buildCommand writes a spec as the call that builds it.
@@ -300,8 +306,8 @@ func buildCommand(s app.BuildSpec) []string {
 		add("--stall", fmt.Sprintf("%g", s.StallMinutes))
 	}
 	add("--split-from", s.SplitFrom)
-	for _, i := range s.Include {
-		add("--include", i)
+	if len(s.Include) > 0 {
+		out = append(append(out, "--include"), s.Include...)
 	}
 	for _, j := range s.ExtraJobs {
 		out = append(out, "--extra-job", j.Name, j.Command)
