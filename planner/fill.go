@@ -1,6 +1,10 @@
 package planner
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // RunnerStops tells when a session of this cap stops its own tasks, in hours after the script's start: at graceful every
 // task has been asked to save and stop, at hard what still runs is terminated. It is the clock of the session runner
@@ -151,44 +155,53 @@ func leaveUseful(most, room float64, o FillOffer) float64 {
 	return most
 }
 
-// bestWhole is the first offer, in the person's order, of the set of uncuttable offers that uses most of room.
-func (ask FillAsk) bestWhole(whole []int, room float64) (int, bool) {
-	best, bestSum := -1, 0.0
-	var try func(k int, first int, sum, value float64, taken []int)
-	try = func(k, first int, sum, value float64, taken []int) {
-		if first >= 0 && value > bestSum+slack {
-			best, bestSum = first, value
-		}
-		for ; k < len(whole); k++ {
-			o := ask.Offers[whole[k]]
-			if o.LeastH > 0 || sum+o.CapH > room+slack || hasGroup(ask.Offers, taken, o.Group) {
-				continue
-			}
-			f := first
-			if f < 0 {
-				f = whole[k]
-			}
-			worth := o.ExpectedH
-			if worth <= 0 {
-				worth = o.CapH
-			}
-			try(k+1, f, sum+o.CapH, value+worth, append(taken, whole[k]))
-		}
-	}
-	if len(whole) > 16 {
-		whole = whole[:16] // 65,536 sets; nobody reads a longer list
-	}
-	try(0, -1, 0, 0, nil)
-	return best, best >= 0
+// fillSet is a set of offers while the best one is sought.
+type fillSet struct {
+	weight, value float64
+	first         int // the earliest offer in it; -1 = empty
 }
 
-func hasGroup(offers []FillOffer, taken []int, group int) bool {
-	for _, i := range taken {
-		if offers[i].Group == group {
-			return true
+// bestWhole is the first offer, in the person's order, of the set of uncuttable offers that uses most of room: a knapsack
+// with one choice a group. As in [Knapsack], it keeps the sets that none beats in both weight and value.
+func (ask FillAsk) bestWhole(whole []int, room float64) (int, bool) {
+	front := []fillSet{{first: -1}}
+	for len(whole) > 0 {
+		group := ask.Offers[whole[0]].Group
+		all := slices.Clone(front)
+		rest := whole[:0:0]
+		for _, i := range whole {
+			o := ask.Offers[i]
+			if o.Group != group {
+				rest = append(rest, i)
+				continue
+			}
+			if o.LeastH > 0 {
+				continue
+			}
+			worth := cmp.Or(max(o.ExpectedH, 0), o.CapH)
+			for _, s := range front {
+				if s.weight+o.CapH > room+slack {
+					continue
+				}
+				if s.first < 0 {
+					s.first = i
+				}
+				all = append(all, fillSet{s.weight + o.CapH, s.value + worth, s.first})
+			}
+		}
+		whole = rest
+		slices.SortStableFunc(all, func(a, b fillSet) int {
+			return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.value, a.value))
+		})
+		front = front[:0]
+		for _, s := range all {
+			if len(front) == 0 || s.value > front[len(front)-1].value {
+				front = append(front, s)
+			}
 		}
 	}
-	return false
+	best := front[len(front)-1]
+	return best.first, best.first >= 0
 }
 
 // reach is the longest cap that is sensible before the reset.
@@ -226,9 +239,5 @@ func (ask FillAsk) reach(room float64) float64 {
 
 // inTime is the chance that a log-normal wait of this median and 90th percentile is over within h hours.
 func inTime(h, median, p90 float64) float64 {
-	if h <= 0 {
-		return 0
-	}
-	sigma := math.Log(max(p90, median*1.01)/median) / 1.2815515655446004
-	return 0.5 * math.Erfc(-(math.Log(h)-math.Log(median))/sigma/math.Sqrt2)
+	return InTime(h, median, math.Log(max(p90, median)/median)/NormalQuantile(0.9))
 }
