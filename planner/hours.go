@@ -1,6 +1,11 @@
 package planner
 
-import "time"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
 
 // What the advice on a cap is based on.
 const (
@@ -98,10 +103,119 @@ type HoursOption struct {
 	Text  string
 }
 
-// SizeCap sizes the cap of a session.
-func SizeCap(ask HoursAsk) HoursAdvice { return HoursAdvice{Basis: BasisUnknown} }
+// SizeCap sizes the cap of a session: start-up, the longest-first makespan of tasks that all take their upper bound, and a
+// tail for saving; longer where that would not hold with the chance asked for.
+//
+// TaskUpperH is the bound of one task ([ShrunkUpper]). A chance of 95 % for each task is not one of 95 % for the session:
+// the waves of a session add up, which evens out each task's own noise, and the longest of parallel tasks decides, which
+// does the opposite. So the session's own distribution is reckoned as well (sessionModel): its quantile is BoundH, and
+// PKilled is the chance that the tasks are not through when the session runner asks them to stop ([RunnerStops]), which
+// is before the cap. A cap above what is needed costs a reservation and no hours.
+//
+// Without any measurement nothing is made up: Known is false, and a bench session is the option.
+func SizeCap(ask HoursAsk) HoursAdvice {
+	ask = ask.filled()
+	a := HoursAdvice{Basis: BasisUnknown, Confidence: ask.Confidence, StartUpH: ask.StartUp.Hours(), TailH: ask.Tail.Hours(),
+		LimitH: ask.LimitH, Waves: (ask.Tasks + ask.Devices - 1) / ask.Devices, FitsSession: true}
+	a.ResumeH = a.StartUpH + a.TailH
+	b, ok := ask.belief()
+	if !ok {
+		a.unknown(ask)
+		return a
+	}
+	a.Known, a.Basis, a.N = true, b.basis, b.n
+	m := newSessionModel(ask, b)
+	a.model = m
+	a.TaskMedianH, a.TaskUpperH = math.Exp(b.mean), b.upper(ask.Confidence)
+	a.MakespanH = listMakespan(ask.scales(), ask.Devices, a.TaskUpperH)
+	need := m.quantile(ask.Confidence)
+	a.BoundH = a.StartUpH + need + a.TailH
+	a.WantedH = wholeSeconds(max(a.StartUpH+a.MakespanH+a.TailH, m.capFor(need)))
+	a.CapH, a.Sessions = min(a.WantedH, a.LimitH), 1
+	a.FitsSession = a.WantedH <= a.LimitH
+	a.Clipped = !a.FitsSession
+	if a.Clipped {
+		a.Sessions = sessionsFor(a, m)
+	}
+	if ask.CapH > 0 {
+		a.CapH = min(ask.CapH, a.LimitH)
+	}
+	a.ExpectedH = a.StartUpH + m.quantile(0.5) + a.TailH
+	if a.Sessions > 1 {
+		a.ExpectedH += float64(a.Sessions-1) * a.ResumeH
+	}
+	a.PKilled = m.killed(a.CapH)
+	a.idle(ask)
+	a.quota(ask)
+	a.advise(ask)
+	return a
+}
 
-// KilledAt is the chance that a session with this cap is stopped with work undone.
-func (a HoursAdvice) KilledAt(capH float64) float64 { return 1 }
+// KilledAt is the chance that a session with this cap is stopped with work undone; 1 when nothing is known.
+func (a HoursAdvice) KilledAt(capH float64) float64 {
+	if a.model == nil {
+		return 1
+	}
+	return a.model.killed(min(capH, a.LimitH))
+}
 
-type sessionModel struct{}
+// Within is the chance that the whole session, start-up and saving included, is over within h hours.
+func (a HoursAdvice) Within(h float64) float64 {
+	if a.model == nil {
+		return 0
+	}
+	return a.model.below(h - a.StartUpH - a.TailH)
+}
+
+// filled gives what was left open its default.
+func (ask HoursAsk) filled() HoursAsk {
+	if ask.Pool == "" {
+		ask.Pool = GPU
+	}
+	ask.Tasks = max(ask.Tasks, 1)
+	if len(ask.TaskScale) > 0 {
+		ask.Tasks = len(ask.TaskScale)
+	}
+	ask.Devices = max(ask.Devices, 1)
+	if !(ask.Confidence > 0 && ask.Confidence < 1) {
+		ask.Confidence = DefaultConfidence
+	}
+	if ask.StartUp <= 0 {
+		ask.StartUp = hoursLong(StartUpH)
+		if ask.Pool == TPU {
+			ask.StartUp = hoursLong(TPUStartUpH)
+		}
+	}
+	if ask.Tail <= 0 {
+		ask.Tail = hoursLong(TailH)
+	}
+	if ask.LimitH <= 0 {
+		ask.LimitH = SessionLimit(ask.Pool).Hours()
+	}
+	return ask
+}
+
+// scales are the lengths of the tasks relative to the measured one, the longest first: the order they are started in.
+func (ask HoursAsk) scales() []float64 {
+	out := slices.Repeat([]float64{1}, ask.Tasks)
+	for i, s := range ask.TaskScale {
+		if s > 0 {
+			out[i] = s
+		}
+	}
+	slices.SortFunc(out, func(a, b float64) int { return cmp.Compare(b, a) })
+	return out
+}
+
+func hoursLong(h float64) time.Duration { return time.Duration(math.Round(h * float64(time.Hour))) }
+
+// wholeSeconds rounds hours up to whole seconds, which is what Kaggle takes as a cap.
+func wholeSeconds(h float64) float64 { return math.Ceil(h*3600-1e-6) / 3600 }
+
+func listMakespan(scales []float64, devices int, unit float64) float64 {
+	tasks := make([]float64, len(scales))
+	for i, s := range scales {
+		tasks[i] = s * unit
+	}
+	return Makespan(tasks, devices)
+}
