@@ -53,6 +53,17 @@ func TestBuildFlags(t *testing.T) {
 		{"two extra jobs, a command with =", with("--extra-job", "a", "python o.py --lr=1", "--extra-job", "b=python p.py"), want(func(s *app.BuildSpec) {
 			s.ExtraJobs = []app.JobSpec{{Name: "a", Command: "python o.py --lr=1"}, {Name: "b", Command: "python p.py"}}
 		})},
+		{"extra jobs with folds, assembly and launcher of their own", with("--extra-job", "a", "python o.py --folds {fold}", "--extra-job", "b=python p.py",
+			"--job-folds", "a=0,2-3", "--job-assemble", "a=python j.py --x=1", "--job-launcher", "b=torchrun"), want(func(s *app.BuildSpec) {
+			s.ExtraJobs = []app.JobSpec{{Name: "a", Command: "python o.py --folds {fold}", Folds: []int{0, 2, 3}, Assemble: "python j.py --x=1"}, {Name: "b", Command: "python p.py", Launcher: "torchrun"}}
+		})},
+		{"wide folds and a watchdog", with("--launcher", "torchrun", "--wide-folds", "4", "--stall", "7.5"), want(func(s *app.BuildSpec) {
+			s.Launcher, s.WideFolds, s.StallMinutes = "torchrun", []int{4}, 7.5
+		})},
+		{"no watchdog", with("--stall", "-1"), want(func(s *app.BuildSpec) { s.StallMinutes = -1 })},
+		{"pruning by seed noise", with("--prune-against", "baseline", "--prune-seeds", "s1", "s2"), want(func(s *app.BuildSpec) {
+			s.PruneAgainst, s.PruneSeeds = "baseline", []string{"s1", "s2"}
+		})},
 		{"requirements keep their commas", with("--pip", "timm>=1,<2", "einops", "--post-cmd", "python a.py --x 1,2"), want(func(s *app.BuildSpec) {
 			s.Pip, s.Post = []string{"timm>=1,<2", "einops"}, []string{"python a.py --x 1,2"}
 		})},

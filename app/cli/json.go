@@ -51,6 +51,7 @@ type buildJSON struct {
 }
 
 func buildOf(r app.BuildResult) buildJSON {
+	r.Fill = list(r.Fill)
 	r.Parts, r.Jobs, r.Folds, r.Warnings, r.LeftOut = list(r.Parts), list(r.Jobs), list(r.Folds), list(r.Warnings), list(r.LeftOut)
 	if r.Script != "" && !filepath.IsAbs(r.Script) && filepath.Dir(r.Script) == "." {
 		r.Script = filepath.Join(r.Dir, r.Script)
