@@ -271,7 +271,7 @@ func recordFacts(f *planner.RunFacts, rec *runnerpack.RunRecord, out *runnerpack
 		if x.HasFolds && x.Curves == 0 {
 			x.MissingOutputs = append(x.MissingOutputs, "learning curves (curve_fold<k>.json)")
 		}
-		if x.Complete && x.Score == nil {
+		if x.Complete && x.Score == nil && (x.HasFolds || x.Curves > 0) { // what neither has folds nor draws curves trains nothing: it prepares data, say
 			x.MissingOutputs = append(x.MissingOutputs, "score (score.json)")
 		}
 		f.Jobs = append(f.Jobs, x)
