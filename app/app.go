@@ -64,6 +64,9 @@ type App struct {
 	step func(name string) // nil in production; tests stop the program between two effects with it
 }
 
+// runLogFile is the run log's name in the home folder.
+const runLogFile = "sandglass.db"
+
 // Open opens the core: the folder, the run log, the account that was used last.
 // Nothing is sent anywhere and nothing is watched until StartWatcher.
 func Open(ctx context.Context, opt Options) (*App, error) {
@@ -88,7 +91,7 @@ func Open(ctx context.Context, opt Options) (*App, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder %s for Sandglass's own data cannot be made (%w); set SANDGLASS_HOME to a folder that can be written", home, err)
 	}
-	store, err := runlog.Open(ctx, filepath.Join(home, "sandglass.db"), runlog.Options{Log: a.log, Now: a.now})
+	store, err := runlog.Open(ctx, filepath.Join(home, runLogFile), runlog.Options{Log: a.log, Now: a.now})
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func explainRunlog(err error) (Explained, bool) {
 		e.Action = "Free some space and try again."
 	case runlog.ErrCorrupt:
 		e.Title, e.Sentence = "The run log is damaged", re.Path+" is damaged or is no run log of Sandglass. It was left as it is."
-		e.Action = "Put back one of the copies beside it, or move it away to start a new one. Results in your project folders are not touched by either."
+		e.Action = "\"sandglass log --set-aside\" moves it away, deletes nothing and starts a new one; or put back one of the copies beside it. Results in your project folders are not touched by either."
 	case runlog.ErrBusy:
 		e.Title, e.Sentence = "The run log is locked", "Another program keeps the run log "+re.Path+" locked. Nothing was changed."
 		e.Action = "Try again, and close the other program if it hangs."

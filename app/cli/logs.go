@@ -16,34 +16,44 @@ import (
 
 func (p *program) logCmd() *cobra.Command {
 	f := app.RunFilter{Limit: 20}
-	var all bool
+	var all, aside, yes bool
 	cmd := &cobra.Command{
 		Use: "log", Short: "List the runs of this computer, the newest first",
 		Long: `Lists what was pushed, found or recorded here. Nothing is asked of Kaggle: "sandglass status" does that.
+
+With --set-aside a damaged run log is moved to another name, after one question (elsewhere than on a terminal it needs --yes),
+and the next call starts a new one. Nothing is deleted, a log that is in order stays where it is, secrets in the keychain and
+results in project folders are not touched. JSON then: log, aside, copies.
 
 JSON: a list of runs: run, kernel, version, name, project, state, status, outcome, accelerator, pool, cap_h, hours, metric, score,
 failure, url, created_at, pushed_at, started_at, ended_at, collected_at, unreachable_since, origin, ended, collected.`,
 		Example: "  sandglass log -n 5\n  sandglass log --pool tpu --json",
 		Args:    args(0, 0, "no argument"),
-		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
-			if all {
-				f.Limit = 0
-			}
-			switch f.Pool {
-			case "", app.PoolGPU, app.PoolTPU, app.PoolCPU:
-			default:
-				return &usageError{Text: "there is no pool " + f.Pool, Hint: "gpu, tpu or cpu"}
-			}
-			rows, err := a.Runs(ctx, f)
-			if err != nil {
-				return err
-			}
-			out := make([]rowJSON, len(rows))
-			for i, r := range rows {
-				out[i] = rowOf(r)
-			}
-			return p.result(out, func(w io.Writer) { logText(w, rows) })
-		}),
+	}
+	show := p.verb(func(ctx context.Context, a core, _ []string) error {
+		if all {
+			f.Limit = 0
+		}
+		switch f.Pool {
+		case "", app.PoolGPU, app.PoolTPU, app.PoolCPU:
+		default:
+			return &usageError{Text: "there is no pool " + f.Pool, Hint: "gpu, tpu or cpu"}
+		}
+		rows, err := a.Runs(ctx, f)
+		if err != nil {
+			return err
+		}
+		out := make([]rowJSON, len(rows))
+		for i, r := range rows {
+			out[i] = rowOf(r)
+		}
+		return p.result(out, func(w io.Writer) { logText(w, rows) })
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if aside {
+			return p.setAside(cmd.Context(), yes)
+		}
+		return show(cmd, args)
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&f.Limit, "number", "n", 20, "how many")
@@ -51,7 +61,33 @@ failure, url, created_at, pushed_at, started_at, ended_at, collected_at, unreach
 	fl.StringVar(&f.Text, "text", "", "only runs with this in name, kernel, command or project")
 	fl.StringVar(&f.Pool, "pool", "", "only gpu, tpu or cpu")
 	fl.BoolVar(&f.InFlight, "in-flight", false, "only runs that are under way")
+	fl.BoolVar(&aside, "set-aside", false, "move a damaged run log away, so that a new one is started")
+	fl.BoolVar(&yes, "yes", false, "with --set-aside: without being asked")
 	return cmd
+}
+
+// setAside moves a damaged run log away. It works without the core, which a damaged log keeps from opening.
+func (p *program) setAside(ctx context.Context, yes bool) error {
+	if !yes {
+		if !p.ask {
+			return &usageError{Text: "there is no terminal to ask on; the run log is where it was", Hint: "agree with --yes"}
+		}
+		if ok, err := p.confirm("Move the damaged run log to another name and start a new one? Nothing is deleted."); err != nil || !ok {
+			return declined(err, "the run log is where it was")
+		}
+	}
+	s, err := app.SetAsideRunLog(ctx, app.Options{Getenv: p.getenv, Version: Version})
+	if err != nil {
+		return err
+	}
+	v := map[string]any{"log": s.Log, "aside": s.Aside, "copies": list(s.Copies)}
+	return p.result(v, func(w io.Writer) {
+		fmt.Fprintf(w, "the damaged run log is now %s; the next call starts a new one\n", s.Aside)
+		for _, c := range s.Copies {
+			fmt.Fprintf(w, "a copy from before an update: %s; put in the place of %s it brings its runs back\n", c, s.Log)
+		}
+		fmt.Fprintln(w, "sign in again if an account was kept there; \"sandglass status owner/slug\" finds a run at Kaggle again")
+	})
 }
 
 func logText(w io.Writer, rows []app.RunRow) {
