@@ -142,20 +142,27 @@ func (a *App) storeVerdict(ctx context.Context, r runlog.Run, v planner.Verdict,
 			}
 		}
 		if v.Terminal {
-			r.EndedAt = endOf(*r, at, gap)
+			r.EndedAt, r.EndedFrom = endOf(*r, at, gap)
 		}
 		return nil
 	})
 }
 
-// endOf is when a run that is seen to be over ended: now when somebody was
-// looking, else at its cap at the latest. What the session itself recorded
-// replaces it when the outputs are collected.
-func endOf(r runlog.Run, at time.Time, gap bool) time.Time {
+// Where the time of an end comes from (RunRow.EndedFrom).
+const (
+	endObserved = "observed" // when it was seen to be over
+	endCap      = "cap"      // its start and its cap
+	endSession  = "session"  // the session's own record
+)
+
+// endOf is when a run that is seen to be over ended, and where that is from: now
+// when somebody was looking, else at its cap at the latest. What the session itself
+// recorded replaces it when the outputs are collected.
+func endOf(r runlog.Run, at time.Time, gap bool) (time.Time, string) {
 	if gap && !r.StartedAt.IsZero() && r.Cap > 0 && r.StartedAt.Add(r.Cap).Before(at) {
-		return r.StartedAt.Add(r.Cap)
+		return r.StartedAt.Add(r.Cap), endCap
 	}
-	return at
+	return at, endObserved
 }
 
 // isUnreachable says whether an error means that Kaggle cannot be reached, rather

@@ -22,7 +22,7 @@ import (
 )
 
 // crashEnv makes the test binary a program that pushes or collects and kills
-// itself at one step: "push", "launch" or "collect".
+// itself at one step: "push", "push --queue", "launch" or "collect".
 const crashEnv = "SANDGLASS_TEST_CRASH"
 
 func TestMain(m *testing.M) {
@@ -60,8 +60,8 @@ func crashChild(what string) {
 		}
 	}
 	switch what {
-	case "push":
-		plan, err := a.PlanPush(ctx, os.Getenv("CRASH_DIR"), PushOptions{Hours: 1})
+	case "push", "push --queue":
+		plan, err := a.PlanPush(ctx, os.Getenv("CRASH_DIR"), PushOptions{Hours: 1, QueueIfFull: what == "push --queue"})
 		fail(err)
 		_, err = a.Push(ctx, plan, Consent{By: "test"})
 		fail(err)
@@ -120,39 +120,60 @@ func reopen(t *testing.T, w *world, url, home string) *App {
 }
 
 // Killed at every step of a push: after a restart the run is there and runs once,
-// or nothing was sent and nothing is in the log.
+// or nothing was sent. Only a push that was allowed to wait goes out by itself
+// then; after any other the person is told, and pushes again.
 func TestKilledAtEveryStepOfPush(t *testing.T) {
-	for n := 1; ; n++ {
-		w, url := served(t, works(10*time.Millisecond))
-		home := t.TempDir()
-		slug := fmt.Sprintf("crash-push-%02d", n)
-		dir := kernelFolder(t, slug, "NvidiaTeslaT4", nil)
-		done, where := crash(t, "push", n, home, dir, url, w)
-		a := reopen(t, w, url, home)
-		runs, err := a.store.Runs(t.Context(), runlog.Filter{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(runs) == 0 {
-			if v := versionAt(t, a, slug); v != 0 {
-				t.Errorf("%s: Kaggle has version %d and the log has no run", where, v)
+	for _, what := range []string{"push", "push --queue"} {
+		for n, done := 1, false; !done; n++ {
+			var where string
+			w, url := served(t, works(10*time.Millisecond))
+			home := t.TempDir()
+			slug := fmt.Sprintf("crash-push-%02d", n)
+			dir := kernelFolder(t, slug, "NvidiaTeslaT4", nil)
+			done, where = crash(t, what, n, home, dir, url, w)
+			a := reopen(t, w, url, home)
+			settlePush(t, a, what, where, slug, dir)
+			if v := versionAt(t, a, slug); v != 1 || w.count("SaveKernel") > 2 {
+				t.Errorf("%s, %s: version %d, want 1", what, where, v)
 			}
-			pushDir(t, a, dir, PushOptions{Hours: 1}) // the person does it again, and it works
-		} else if len(runs) > 1 {
-			t.Errorf("%s: %d runs in the log", where, len(runs))
-		}
-		settleHome(t, a, where)
-		if v := versionAt(t, a, slug); v != 1 {
-			t.Errorf("%s: pushed %d times, want once", where, v)
-		}
-		closeApp(t, a)
-		if done {
-			if n < 6 {
+			closeApp(t, a)
+			if done && n < 6 {
 				t.Errorf("a push has only %d steps: the hook is not called", n-1)
 			}
-			return
 		}
 	}
+}
+
+// settlePush takes a push that was killed to its one version, by the person's hand
+// where nobody else may.
+func settlePush(t *testing.T, a *App, what, where, slug, dir string) {
+	t.Helper()
+	runs, err := a.store.Runs(t.Context(), runlog.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) > 1 {
+		t.Errorf("%s, %s: %d runs in the log", what, where, len(runs))
+	}
+	if len(runs) == 0 {
+		if v := versionAt(t, a, slug); v != 0 {
+			t.Errorf("%s, %s: Kaggle has version %d and the log has no run", what, where, v)
+		}
+		pushDir(t, a, dir, PushOptions{Hours: 1}) // the person does it again, and it works
+	}
+	settleHome(t, a, what+", "+where)
+	if len(runs) == 0 {
+		return
+	}
+	r := getRun(t, a, runs[0].ID)
+	if r.State != StateRefused {
+		return
+	}
+	if v := versionAt(t, a, slug); v != 0 || what != "push" || r.Failure != notArrivedWords {
+		t.Errorf("%s, %s: version %d, called %q", what, where, v, r.Failure)
+	}
+	pushDir(t, a, dir, PushOptions{Hours: 1})
+	settleHome(t, a, what+", "+where)
 }
 
 // The same for a run that waited for its slot.
@@ -190,7 +211,7 @@ func queueRun(t *testing.T, a *App, dir string) RunRow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := a.pushNow(ctx, acc, p, PushOptions{Hours: 1}, Consent{By: "test"}, true)
+	row, err := a.pushNow(ctx, acc, p, PushOptions{Hours: 1, QueueIfFull: true}, Consent{By: "test"}, &waitFor{Code: "slots", Why: "a GPU slot"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +220,11 @@ func queueRun(t *testing.T, a *App, dir string) RunRow {
 
 func versionAt(t *testing.T, a *App, slug string) int {
 	t.Helper()
-	return a.versionBefore(t.Context(), "sam-roe/"+slug)
+	v, err := a.versionBefore(t.Context(), "sam-roe/"+slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // settleHome watches until every run of the home is collected.
@@ -215,7 +240,7 @@ func settleHome(t *testing.T, a *App, where string) {
 		}
 		open := 0
 		for _, r := range runs {
-			if r.CollectedAt.IsZero() {
+			if r.CollectedAt.IsZero() && r.State != StateRefused {
 				open++
 			}
 		}

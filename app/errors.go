@@ -38,8 +38,11 @@ type PushError struct {
 
 func (e *PushError) Error() string {
 	head := "Kaggle refused " + e.Run.Kernel
-	if e.State == StateUnclear {
+	switch {
+	case e.State == StateUnclear:
 		head = "it is not known whether the push of " + e.Run.Kernel + " arrived"
+	case notSent(e.Err):
+		return reachWords(e.Err) + "; nothing of " + e.Run.Kernel + " was sent"
 	}
 	if e.Message != "" {
 		head += ": " + e.Message

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -84,7 +85,9 @@ func explainPush(err error) (Explained, bool) {
 		if e.Action == "" {
 			e.Action = "Do not push again: Sandglass looks which version exists and goes on from there."
 		}
-	case errors.Is(err, kaggle.ErrOffline), errors.Is(err, kaggle.ErrUnavailable), errors.Is(err, kaggle.ErrRateLimited):
+	case errors.Is(err, kaggle.ErrRateLimited):
+		e.Title, e.Exit = "Kaggle asks for a pause", ExitUnreachable
+	case errors.Is(err, kaggle.ErrOffline), errors.Is(err, kaggle.ErrUnavailable):
 		e.Title, e.Exit = "The push did not get through", ExitUnreachable
 	}
 	return e, true
@@ -109,6 +112,9 @@ func explainSpec(err error) (Explained, bool) {
 func guardAction(guards []Guard) string {
 	var flags []string
 	for _, g := range guards {
+		if g.Override == "" && g.Advice != "" {
+			return g.Advice
+		}
 		if g.Override == "" {
 			return "This cannot be overridden: change it and try again."
 		}
@@ -119,7 +125,11 @@ func guardAction(guards []Guard) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return "To go on all the same: " + strings.Join(flags, " ") + "."
+	action := "To go on all the same: " + strings.Join(flags, " ") + "."
+	if !slices.ContainsFunc(guards, func(g Guard) bool { return !g.Waits }) && !slices.Contains(flags, "--queue") {
+		action += " To let it wait for that and go out by itself: --queue."
+	}
+	return action
 }
 
 // explainAccount speaks for signing in and out.

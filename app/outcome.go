@@ -148,8 +148,9 @@ func applyRecord(r *runlog.Run, out *runnerpack.Outputs, speed float64) {
 		if r.StartedAt.IsZero() || r.StartedAt.After(started) {
 			r.StartedAt = started
 		}
-		if end := started.Add(elapsed); finished && (r.EndedAt.IsZero() || r.EndedAt.After(end.Add(skew))) {
-			r.EndedAt = end
+		// It knows its own end, which is before anybody saw it; a clock that says otherwise is not believed.
+		if end := started.Add(elapsed); finished && !end.Before(r.StartedAt) && (r.EndedAt.IsZero() || r.EndedAt.After(end)) {
+			r.EndedAt, r.EndedFrom = end, endSession
 		}
 	}
 	seen := time.Duration(0)

@@ -151,20 +151,65 @@ func (a *App) planOf(ctx context.Context, acc Account, p *pushFolder, opt PushOp
 		Warnings: folderWarnings(p.folder),
 		source:   textSHA256(p.folder.Source), at: a.now(), pushes: a.pushes.Load(),
 	}
-	facts, quota, warnings, err := a.pushFacts(ctx, acc, p, opt, 0)
+	var err error
+	if plan.Guards, plan.last, err = a.ownGuards(ctx, acc, p, opt, -1); err != nil {
+		return PushPlan{}, err
+	}
+	facts, quota, warnings, err := a.pushFacts(ctx, acc, p, opt)
+	if errors.Is(err, kaggle.ErrOffline) {
+		plan.cut, err = err, nil
+	}
 	if err != nil {
 		return PushPlan{}, err
 	}
 	plan.Quota = quota
 	plan.Warnings = append(plan.Warnings, warnings...)
 	plan.Warnings = append(plan.Warnings, planner.PushWarnings(facts)...)
+	queue, err := a.queueWarnings(ctx, acc, p, opt)
+	if err != nil {
+		return PushPlan{}, err
+	}
+	plan.Warnings = append(plan.Warnings, queue...)
 	for _, g := range planner.PushGuards(facts) {
 		plan.Guards = append(plan.Guards, Guard(g))
 	}
+	if opt.NoRun {
+		plan.CapHours = 0
+	}
 	if b := facts.Balance; b != nil {
-		plan.LeftAfter = max(0, b.Left-p.limit).Hours()
+		plan.LeftAfter = max(0, b.Left-time.Duration(plan.CapHours*float64(time.Hour))).Hours()
 	}
 	return plan, nil
+}
+
+// queueWarnings is what to know about the launch queue before a push: what a TPU
+// run does to its one slot, and which runs a push goes ahead of.
+func (a *App) queueWarnings(ctx context.Context, acc Account, p *pushFolder, opt PushOptions) ([]string, error) {
+	if opt.NoRun {
+		return nil, nil
+	}
+	var out []string
+	if opt.QueueIfFull {
+		out = planner.QueueWarnings(p.pool)
+	}
+	q, err := a.store.Queue(ctx, acc.ID)
+	if err != nil {
+		return nil, err
+	}
+	var ahead []string
+	for _, x := range q {
+		if x.Run.State == StateWaiting && poolOf(x.Run) == p.pool && !strings.EqualFold(x.Run.Kernel, p.meta.ID) {
+			ahead = append(ahead, x.Run.Name)
+		}
+	}
+	switch {
+	case len(ahead) == 0:
+	case opt.QueueIfFull:
+		out = append(out, fmt.Sprintf("It goes into the launch queue behind %s.", strings.Join(ahead, ", ")))
+	default:
+		out = append(out, fmt.Sprintf("This push goes out now, ahead of what waits in the launch queue: %s. With --queue it takes its turn.", strings.Join(ahead, ", ")))
+	}
+	return out, nil
 }
 
 // folderWarnings are what the reader of the folder noticed. A kernel that was packed here knows its machine: it starts a worker a
@@ -187,9 +232,10 @@ func costText(p *pushFolder, opt PushOptions) string {
 	return fmt.Sprintf("up to %.1f %s-hours", p.limit.Hours(), p.pool.PoolName())
 }
 
-// pushFacts gathers what speaks for and against a push. except is a run that
-// does not compete with itself (it waits for its own slot).
-func (a *App) pushFacts(ctx context.Context, acc Account, p *pushFolder, opt PushOptions, except int64) (planner.PushFacts, QuotaView, []string, error) {
+// pushFacts gathers what speaks for and against a push. Once it is clear that
+// Kaggle cannot be reached nothing more is asked, because each question would take
+// its own time to fail: the facts so far come with that error (kaggle.ErrOffline).
+func (a *App) pushFacts(ctx context.Context, acc Account, p *pushFolder, opt PushOptions) (planner.PushFacts, QuotaView, []string, error) {
 	f := planner.PushFacts{
 		Pool: p.pool, Shape: p.shape, Cap: p.limit, ScriptBytes: len(p.folder.Source), Identity: p.identity,
 		EnableGPU: p.meta.EnableGPU, EnableTPU: p.meta.EnableTPU, Switches: p.folder.Record == nil,
@@ -199,19 +245,26 @@ func (a *App) pushFacts(ctx context.Context, acc Account, p *pushFolder, opt Pus
 		f.Shape = p.meta.MachineShape // as the file has it: a missing one is to be refused, not guessed
 	}
 	var warnings []string
-	quota, err := a.Quota(ctx, true)
-	if err != nil {
-		warnings = append(warnings, "the quota is not known: "+err.Error())
-	} else if !quota.Live {
+	quota, asked, err := a.quotaForPush(ctx, acc)
+	switch {
+	case err != nil:
+		return f, quota, nil, err
+	case asked == nil:
+	case quota.FetchedAt.IsZero():
+		warnings = append(warnings, "the quota is not known: "+asked.Error())
+	default:
 		warnings = append(warnings, "the quota is the last one read: "+quota.Why)
 	}
-	if f.Balance, err = a.poolBalance(ctx, acc, p.pool, except); err != nil {
+	if f.Balance, err = a.poolBalance(ctx, acc, p.pool, 0); err != nil {
 		return f, quota, nil, err
+	}
+	if errors.Is(asked, kaggle.ErrOffline) {
+		return f, quota, warnings, asked
 	}
 	if opt.NoRun {
 		return f, quota, warnings, nil
 	}
-	busy, busyErr := a.busySessions(ctx, acc, p.pool, except)
+	busy, busyErr := a.busySessions(ctx, acc, p.pool)
 	if busyErr != nil {
 		warnings = append(warnings, "what else runs in the account could not be asked, only runs pushed from here are counted: "+busyErr.Error())
 	}
@@ -220,33 +273,59 @@ func (a *App) pushFacts(ctx context.Context, acc Account, p *pushFolder, opt Pus
 	return f, quota, warnings, nil
 }
 
+// quotaForPush asks for the quota and gives the last reading when there is no
+// answer; asked is why there was none.
+func (a *App) quotaForPush(ctx context.Context, acc Account) (v QuotaView, asked, err error) {
+	a.catchUp(ctx, acc)
+	asked = a.readQuota(ctx, acc)
+	if v, err = a.cachedQuota(ctx, acc); err != nil {
+		return v, asked, err
+	}
+	if v.Live = asked == nil; !v.Live {
+		v.Why = asked.Error()
+	}
+	return v, asked, nil
+}
+
 // busySessions names the sessions that take a slot of the pool: our own runs and
 // what else Kaggle shows. Our own come back even when Kaggle cannot be asked.
-func (a *App) busySessions(ctx context.Context, acc Account, pool planner.Pool, except int64) ([]string, error) {
+func (a *App) busySessions(ctx context.Context, acc Account, pool planner.Pool) ([]string, error) {
 	runs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, States: []string{StatePushing, StateUnclear, StateQueued, StateRunning, StateStopping}})
 	if err != nil {
 		return nil, err
 	}
 	var local []planner.LocalRun
 	for _, r := range runs {
-		if r.ID != except {
-			local = append(local, localRun(r))
-		}
+		local = append(local, localRun(r))
 	}
 	remote, err := a.lookAround(ctx, acc)
 	var names []string
-	seen := map[string]bool{}
+	seen, kernels := map[string]bool{}, map[string]bool{}
 	for _, h := range planner.SlotsTaken(local, remote)[pool] {
 		names = append(names, h.Label)
-		seen[fmt.Sprintf("%s/%d", h.Kernel, h.Version)] = true
+		seen[fmt.Sprintf("%s/%d", h.Kernel, h.Version)], kernels[h.Kernel] = true, true
 	}
 	for _, r := range runs {
 		// What the list does not show yet, or could not be asked for, holds its slot all the same.
-		if r.ID != except && poolOf(r) == pool && !seen[fmt.Sprintf("%s/%d", r.Kernel, r.Version)] && !endedElsewhere(r, remote) {
+		switch {
+		case poolOf(r) != pool, seen[fmt.Sprintf("%s/%d", r.Kernel, r.Version)], endedElsewhere(r, remote):
+		case atKaggle(r.State):
+			names = append(names, r.Name)
+		case !kernels[r.Kernel] && a.mayHaveArrived(r, err == nil): // a session of its kernel is counted already: that is it, or it is none
 			names = append(names, r.Name)
 		}
 	}
 	return names, err
+}
+
+// mayHaveArrived says whether a push without a known outcome may hold a slot. One
+// that only saved the kernel holds none, and one that Kaggle did not show when it
+// should have been visible, though it was asked, did not arrive.
+func (a *App) mayHaveArrived(r runlog.Run, asked bool) bool {
+	if kept, err := a.keptPush(r); err == nil && kept.NoRun {
+		return false
+	}
+	return !asked || a.now().Sub(r.PushedAt) < notSeenFor
 }
 
 // endedElsewhere says that Kaggle just called this very version over, though the
@@ -347,8 +426,14 @@ func (a *App) inputFacts(ctx context.Context, f *planner.PushFacts, m runnerpack
 			f.MissingInputs = append(f.MissingInputs, id)
 			continue
 		}
+		if !strings.EqualFold(ref.String(), m.ID) && a.notThereYet(ctx, ref.String()) {
+			f.PendingInputs = append(f.PendingInputs, id)
+			continue
+		}
 		st, err := c.Status(ctx, ref, 0)
 		switch {
+		case err == nil && (st.State == kaggle.StateError || st.State == kaggle.StateCancelled):
+			f.FailedInputs = append(f.FailedInputs, id)
 		case errors.Is(err, kaggle.ErrNotFound), errors.Is(err, kaggle.ErrForbidden):
 			f.MissingInputs = append(f.MissingInputs, id)
 		case err != nil:
@@ -371,6 +456,13 @@ func (a *App) inputFacts(ctx context.Context, f *planner.PushFacts, m runnerpack
 		}
 	}
 	return warnings
+}
+
+// notThereYet says that the newest run of a kernel is our own and waits here or is
+// being pushed: Kaggle shows none, or the one before.
+func (a *App) notThereYet(ctx context.Context, kernel string) bool {
+	r, err := a.store.FindRun(ctx, 0, kernel, 0)
+	return err == nil && (r.State == StateWaiting || r.State == StatePushing || r.State == StateUnclear)
 }
 
 // localRun is a run of the log as the planner reconciles it.

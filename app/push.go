@@ -20,14 +20,18 @@ import (
 // pushLimit is how long one push may take before its outcome is called unknown.
 const pushLimit = 3 * time.Minute
 
+// cutFor is how long a push believes its plan that Kaggle cannot be reached.
+const cutFor = 10 * time.Second
+
 // keptPush is what is kept on disk from before a push is sent until its outcome
 // is known: the very request, so that a push that did not arrive, or that waits
 // for a slot, goes out later as it was authorised, whatever happened to the folder.
 type keptPush struct {
 	Request kaggle.SaveKernelRequest `json:"request"`
-	Base    int                      `json:"base"` // version Kaggle had before; -1 = not known
+	Base    int                      `json:"base"` // version Kaggle had before the last try; -1 = not known, or not tried yet
 	Forced  bool                     `json:"forced"`
 	NoRun   bool                     `json:"no_run"`
+	Options *PushOptions             `json:"options,omitempty"` // with which the folder gave this request; nil = not kept
 }
 
 // Push sends a planned push. It is refused without consent and when something
@@ -59,67 +63,158 @@ func (a *App) Push(ctx context.Context, plan PushPlan, consent Consent) (RunRow,
 	if err != nil {
 		return RunRow{}, err
 	}
-	block, queue := standing(guards, plan.Options)
+	block, wait := standing(guards, plan.Options)
 	if len(block) > 0 {
 		return RunRow{}, &GuardError{Kernel: plan.Kernel, Guards: block}
 	}
-	return a.pushNow(context.WithoutCancel(ctx), acc, p, plan.Options, consent, queue)
+	if wait == nil && plan.Options.QueueIfFull {
+		if wait, err = a.behind(ctx, acc, p); err != nil {
+			return RunRow{}, err
+		}
+	}
+	if plan.cut != nil && a.now().Sub(plan.at) < cutFor && wait == nil {
+		if !plan.Options.QueueIfFull {
+			return RunRow{}, a.notReached(acc, p, consent, plan.cut)
+		}
+		wait = &waitFor{Code: waitReach, Why: reachWords(plan.cut)}
+	}
+	return a.pushNow(context.WithoutCancel(ctx), acc, p, plan.Options, consent, wait)
 }
+
+// notReached is the error of a push that there was nobody to send to. Nothing of
+// it is in the log.
+func (a *App) notReached(acc Account, p *pushFolder, consent Consent, err error) error {
+	return &PushError{Run: rowOf(a.newRun(acc, p, consent), a.now(), speedOf(acc)), State: StateRefused, Message: messageOf(err), Advice: reachAdvice(err), Err: err}
+}
+
+// Codes of the guards that come from our own run log. They are asked again under
+// the push lock, where nothing can change any more.
+const (
+	guardUnclear = "unclear" // an earlier push has no known outcome
+	guardWaiting = "waiting" // the kernel is in the launch queue
+	guardTwice   = "twice"   // it was pushed while this push was being prepared
+	guardRunning = "running" // the same source of the same kernel is in flight
+)
 
 // guardsNow is the plan's guards brought up to date under the push lock: what
 // another push of ours did since, and a plan that was left lying is made again.
 func (a *App) guardsNow(ctx context.Context, acc Account, p *pushFolder, plan PushPlan) ([]Guard, error) {
+	guards := plan.Guards
 	if a.now().Sub(plan.at) > time.Minute || a.pushes.Load() != plan.pushes {
 		fresh, err := a.planOf(ctx, acc, p, plan.Options)
 		if err != nil {
 			return nil, err
 		}
-		plan.Guards = fresh.Guards
+		guards = fresh.Guards
 	}
-	open, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, Kernel: strings.ToLower(p.meta.ID), States: []string{StatePushing, StateUnclear, StateWaiting}})
+	own, _, err := a.ownGuards(ctx, acc, p, plan.Options, plan.last)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range open {
-		g := Guard{Code: "unclear", Reason: "an earlier push of this kernel has no known outcome yet; it is looked up first, so that nothing runs twice"}
-		if r.State == StateWaiting {
-			g = Guard{Code: "waiting", Reason: "this kernel is waiting here for a free slot already; drop that one first or give this one another name"}
+	for _, g := range guards {
+		switch g.Code {
+		case guardUnclear, guardWaiting, guardTwice, guardRunning:
+		default:
+			own = append(own, g)
 		}
-		plan.Guards = append(plan.Guards, g)
 	}
-	return plan.Guards, nil
+	return own, nil
 }
 
-// standing splits what speaks against a push into what stops it and whether it waits for a slot.
-func standing(guards []Guard, opt PushOptions) (block []Guard, queue bool) {
+// ownGuards is what the run log has against a push of this kernel, and the newest
+// run of it. seen is the newest run that was known when the push was planned: a
+// later one is another push, of this process or of another, that came first.
+// seen < 0 means that nothing was planned yet.
+func (a *App) ownGuards(ctx context.Context, acc Account, p *pushFolder, opt PushOptions, seen int64) (guards []Guard, newest int64, err error) {
+	runs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, Kernel: strings.ToLower(p.meta.ID)})
+	if err != nil {
+		return nil, 0, err
+	}
+	source := textSHA256(p.folder.Source)
+	for _, r := range runs {
+		newest = max(newest, r.ID)
+		switch {
+		case r.State == StatePushing || r.State == StateUnclear:
+			guards = append(guards, Guard{Code: guardUnclear, Reason: "an earlier push of " + r.Kernel + " has no known outcome yet; it is looked up first, so that nothing runs twice",
+				Advice: "Wait about 2 minutes and push again: by then it is known whether the earlier one arrived. \"sandglass status " + r.Kernel + "\" looks at once."})
+		case r.State == StateWaiting:
+			guards = append(guards, Guard{Code: guardWaiting, Reason: fmt.Sprintf("%s is waiting here in the launch queue already", r.Kernel),
+				Advice: fmt.Sprintf("Drop that one first (sandglass queue remove %d), or build this one under another name.", r.ID)})
+		case seen >= 0 && r.ID > seen && r.State != StateRefused:
+			guards = append(guards, Guard{Code: guardTwice, Reason: fmt.Sprintf("%s was pushed from here a moment ago, while this push was being prepared; it is version %d", r.Kernel, r.Version),
+				Advice: "Look at it first (sandglass status " + r.Kernel + "). To have one more version of it, push again."})
+		case !opt.NoRun && atKaggle(r.State) && r.SourceSHA256 == source:
+			guards = append(guards, Guard{Code: guardRunning, Reason: fmt.Sprintf("version %d of %s has the very same source and is %s; a second one would not replace it, both would run and burn", r.Version, r.Kernel, r.State),
+				Override: "--force"})
+		}
+	}
+	return guards, newest, nil
+}
+
+// waitFor is what a run that goes into the launch queue waits for at first.
+type waitFor struct{ Code, Why string }
+
+// standing splits what speaks against a push into what stops it and what it waits
+// for in the launch queue; wait nil means that it goes out now.
+func standing(guards []Guard, opt PushOptions) (block []Guard, wait *waitFor) {
 	for _, g := range guards {
 		switch {
-		case g.Code == "slots" && opt.QueueIfFull:
-			queue = true
-		case g.Override != "" && opt.Force:
+		case g.Override != "" && opt.Force && !(g.Code == "slots" && opt.QueueIfFull):
+		case g.Waits && opt.QueueIfFull:
+			if wait == nil {
+				wait = &waitFor{Code: g.Code, Why: g.Reason}
+			}
 		default:
 			block = append(block, g)
 		}
 	}
-	return block, queue
+	return block, wait
 }
 
-// pushNow keeps the request, writes the intent, sends, writes the outcome.
-func (a *App) pushNow(ctx context.Context, acc Account, p *pushFolder, opt PushOptions, consent Consent, queue bool) (RunRow, error) {
+// behind says which run of the queue goes before a push that was authorised for
+// it, nil when none does.
+func (a *App) behind(ctx context.Context, acc Account, p *pushFolder) (*waitFor, error) {
+	q, err := a.store.Queue(ctx, acc.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range q {
+		if x.Run.State == StateWaiting && poolOf(x.Run) == p.pool {
+			return &waitFor{Code: planner.WaitBehind, Why: "behind " + x.Run.Name}, nil
+		}
+	}
+	return nil, nil
+}
+
+// pushNow keeps the request, writes the intent, sends, writes the outcome. With
+// wait the run goes into the launch queue instead.
+func (a *App) pushNow(ctx context.Context, acc Account, p *pushFolder, opt PushOptions, consent Consent, wait *waitFor) (RunRow, error) {
 	r := a.newRun(acc, p, consent)
-	kept := keptPush{Request: saveRequest(p, opt), Base: -1, Forced: opt.Force, NoRun: opt.NoRun}
-	if queue {
-		r.State, r.Note = StateWaiting, "waits for a free slot"
-	} else {
-		r.State, r.PushedAt = StatePushing, r.CreatedAt
-		kept.Base = a.versionBefore(ctx, r.Kernel)
+	kept := keptPush{Request: saveRequest(p, opt), Base: -1, Forced: opt.Force, NoRun: opt.NoRun, Options: &opt}
+	if opt.NoRun {
+		r.Cap = 0 // nothing runs, so nothing is held
+	}
+	if wait == nil {
+		base, err := a.versionBefore(ctx, r.Kernel)
+		switch {
+		case !notSent(err):
+			kept.Base = base
+		case opt.QueueIfFull:
+			wait = &waitFor{Code: waitReach, Why: reachWords(err)}
+		default: // nothing of it is in the log: there was nothing to send
+			return RunRow{}, a.notReached(acc, p, consent, err)
+		}
+	}
+	r.State, r.PushedAt = StatePushing, r.CreatedAt
+	if wait != nil {
+		r.State, r.PushedAt, r.Note = StateWaiting, time.Time{}, wait.Why
 	}
 	a.at("push: before the request is kept")
 	if err := a.keepPush(r, kept); err != nil {
 		return RunRow{}, fmt.Errorf("push %s: the request could not be kept (%w); nothing was sent", r.Kernel, err)
 	}
 	a.at("push: before the intent row")
-	stored, err := a.store.CreateRun(ctx, r)
+	stored, err := a.writeIntent(ctx, r, p, opt, wait)
 	if err != nil {
 		a.dropPush(r)
 		return RunRow{}, fmt.Errorf("push %s: the intent could not be written (%w); nothing was sent", r.Kernel, err)
@@ -129,18 +224,56 @@ func (a *App) pushNow(ctx context.Context, acc Account, p *pushFolder, opt PushO
 	a.noteChange(ctx, EventRun, r.ID)
 	a.at("push: before the baseline")
 	a.attachBaseline(ctx, r, p.notes.Baseline)
-	if queue {
+	a.forgetStopped(ctx, acc, r)
+	if wait != nil {
 		a.Nudge()
 		return rowOf(r, a.now(), speedOf(acc)), nil
 	}
-	return a.send(ctx, acc, r, kept, opt.QueueIfFull)
+	return a.send(ctx, acc, r, kept, pushMode{mayWait: opt.QueueIfFull})
+}
+
+// writeIntent writes the run, and with it its place in the queue when the person
+// said that it may wait: a crash cannot leave one without the other.
+func (a *App) writeIntent(ctx context.Context, r runlog.Run, p *pushFolder, opt PushOptions, wait *waitFor) (runlog.Run, error) {
+	if !opt.QueueIfFull {
+		return a.store.CreateRun(ctx, r)
+	}
+	e := runlog.QueueEntry{Since: r.CreatedAt, Consent: r.Consent, Dir: p.folder.Dir, Cap: r.Cap, Accelerator: r.Accelerator, SourceSHA256: r.SourceSHA256}
+	if wait != nil {
+		e.Code, e.Why = wait.Code, wait.Why
+	}
+	return a.store.CreateQueued(ctx, r, e)
+}
+
+// forgetStopped takes entries of the same kernel that were stopped off the queue:
+// the person pushed it again.
+func (a *App) forgetStopped(ctx context.Context, acc Account, r runlog.Run) {
+	q, err := a.store.Queue(ctx, acc.ID)
+	if err != nil {
+		a.log.Warn("queue not read", "err", err)
+		return
+	}
+	for _, x := range q {
+		if x.Run.Kernel != r.Kernel || x.Entry.StoppedAt.IsZero() {
+			continue
+		}
+		if err := a.store.Dequeue(ctx, x.Run.ID); err != nil {
+			a.log.Warn("stopped entry not removed", "run", x.Run.ID, "err", err)
+		}
+	}
+}
+
+// pushMode says what may become of one try to push.
+type pushMode struct {
+	mayWait  bool // authorised for the launch queue: what did not go out waits there
+	byItself bool // the queue pushes it, nobody is looking
 }
 
 // send makes the one request of a run in state pushing and records its outcome.
-func (a *App) send(ctx context.Context, acc Account, r runlog.Run, kept keptPush, queueIfFull bool) (RunRow, error) {
+func (a *App) send(ctx context.Context, acc Account, r runlog.Run, kept keptPush, mode pushMode) (RunRow, error) {
 	c, err := a.client(ctx)
 	if err != nil {
-		return RunRow{}, a.refuse(ctx, acc, r, "", "nothing was sent", err)
+		return RunRow{}, a.refuse(ctx, acc, r, mode, messageOf(err), "nothing was sent", err)
 	}
 	a.at("push: before the request")
 	sctx, cancel := context.WithTimeout(ctx, pushLimit)
@@ -149,143 +282,31 @@ func (a *App) send(ctx context.Context, acc Account, r runlog.Run, kept keptPush
 	a.at("push: before the outcome row")
 	v := kaggle.ClassifyPush(resp, err)
 	a.log.Info("push answered", "op", "push", "run", r.ID, "kernel", r.Kernel, "state", v.State, "version", v.Version)
-	row, err := a.recordPush(ctx, acc, r, kept, v, err, queueIfFull)
+	row, err := a.recordPush(ctx, acc, r, kept, v, err, mode)
 	a.at("push: done")
 	a.Nudge()
 	return row, err
 }
 
-// recordPush turns Kaggle's answer into the run's next state.
-func (a *App) recordPush(ctx context.Context, acc Account, r runlog.Run, kept keptPush, v kaggle.PushVerdict, cause error, queueIfFull bool) (RunRow, error) {
-	switch v.State {
-	case kaggle.PushAccepted, kaggle.PushAcceptedWrong:
-		r, err := a.accept(ctx, r, kept, v)
-		return rowOf(r, a.now(), speedOf(acc)), err
-	case kaggle.PushWaitingForSlot:
-		if queueIfFull {
-			r, err := a.change(ctx, r.ID, func(r *runlog.Run) error {
-				r.State, r.Note, r.PushedAt = StateWaiting, "waits for a free slot: "+v.Message, time.Time{}
-				return nil
-			})
-			return rowOf(r, a.now(), speedOf(acc)), err
-		}
-		a.refuse(ctx, acc, r, v.Message, v.Advice, cause)
-		return RunRow{}, &GuardError{Kernel: r.Kernel, Guards: []Guard{{Code: "slots", Reason: v.Message, Override: "--queue"}}}
-	case kaggle.PushQuotaExhausted:
-		a.refuse(ctx, acc, r, v.Message, v.Advice, cause)
-		return RunRow{}, &GuardError{Kernel: r.Kernel, Guards: []Guard{{Code: "quota", Reason: v.Message}}}
-	case kaggle.PushFailed:
-		return RunRow{}, a.refuse(ctx, acc, r, v.Message, v.Advice, cause)
-	}
-	return a.unclear(ctx, acc, r, v, cause)
-}
-
-// accept records a version Kaggle made of the push. Its ref is kept, not ours:
-// the server may have chosen another slug from the title.
-func (a *App) accept(ctx context.Context, r runlog.Run, kept keptPush, v kaggle.PushVerdict) (runlog.Run, error) {
-	now := a.now()
-	note := ""
-	if v.State == kaggle.PushAcceptedWrong {
-		note = "Kaggle started the run without " + refusedText(v.Refused)
-	}
-	r, err := a.change(ctx, r.ID, func(r *runlog.Run) error {
-		r.Version, r.KernelID, r.URL, r.Note, r.Failure = v.Version, v.KernelID, v.URL, note, ""
-		if v.Ref.Slug != "" {
-			r.Kernel = v.Ref.String()
-		}
-		r.State, r.Status, r.QueuedAt = StateQueued, StateQueued, now
-		if kept.NoRun {
-			r.State, r.Status = StateNoRun, StateNoRun
-		}
-		return nil
-	})
-	if err != nil {
-		return r, fmt.Errorf("the push of %s arrived as version %d and could not be recorded (%w); it is found again at the next start", r.Kernel, v.Version, err)
-	}
-	if note != "" {
-		f := runlog.Finding{Code: "inputs-dropped", Level: "bad", Text: note + ".", Detail: v.Message,
-			Fix: "Stop this run on its page at Kaggle (it burns hours without its data), correct the inputs and push again. " + v.Advice}
-		if err := a.store.SetFindings(ctx, r.ID, []runlog.Finding{f}); err != nil {
-			a.log.Error("finding not stored", "run", r.ID, "err", err)
-		}
-		a.tell(ctx, Notice{Key: fmt.Sprintf("inputs-dropped/%d", r.ID), Kind: "failed", Title: r.Name + " runs without its inputs", Body: note + ": stop it or it burns hours for nothing", Run: r.ID})
-	}
-	a.dropPush(r)
-	return r, nil
-}
-
-func refusedText(refused []kaggle.RefusedInput) string {
-	var s []string
-	for _, r := range refused {
-		s = append(s, fmt.Sprintf("%s %s", r.Kind, r.Ref))
-	}
-	return strings.Join(s, ", ")
-}
-
-// refuse records that nothing runs, and gives the error that says so.
-func (a *App) refuse(ctx context.Context, acc Account, r runlog.Run, message, advice string, cause error) error {
-	if message == "" && cause != nil {
-		message = cause.Error()
-	}
-	stored, err := a.change(ctx, r.ID, func(r *runlog.Run) error {
-		r.State, r.Failure, r.Note = StateRefused, message, advice
-		return nil
-	})
-	if err != nil {
-		a.log.Error("refusal not stored", "run", r.ID, "err", err)
-		stored = r
-	}
-	a.dropPush(r)
-	return &PushError{Run: rowOf(stored, a.now(), speedOf(acc)), State: StateRefused, Message: message, Advice: advice, Err: cause}
-}
-
-// unclear records that nobody knows whether the push arrived, and looks once.
-// Until it is known this kernel is not pushed again.
-func (a *App) unclear(ctx context.Context, acc Account, r runlog.Run, v kaggle.PushVerdict, cause error) (RunRow, error) {
-	message := v.Message
-	if message == "" && cause != nil {
-		message = cause.Error()
-	}
-	r, err := a.change(ctx, r.ID, func(r *runlog.Run) error {
-		r.State, r.Failure, r.Note = StateUnclear, message, v.Advice
-		return nil
-	})
-	if err != nil {
-		return RunRow{}, err
-	}
-	if err := a.settle(ctx, acc, []runlog.Run{r}); err != nil {
-		a.log.Info("outcome of the push not seen yet", "run", r.ID, "err", err)
-	}
-	if r, err = a.store.Run(ctx, r.ID); err != nil {
-		return RunRow{}, err
-	}
-	row := rowOf(r, a.now(), speedOf(acc))
-	if atKaggle(r.State) || r.State == StateNoRun {
-		return row, nil
-	}
-	return row, &PushError{Run: row, State: StateUnclear, Message: message, Err: cause,
-		Advice: "Do not push it again: Sandglass looks whether it arrived and says so. \"sandglass status\" looks at once."}
-}
-
 // versionBefore is the version Kaggle has of a kernel before a push: 0 when it
-// has none, -1 when that could not be asked.
-func (a *App) versionBefore(ctx context.Context, kernel string) int {
+// has none, -1 and the reason when that could not be asked.
+func (a *App) versionBefore(ctx context.Context, kernel string) (int, error) {
 	c, err := a.client(ctx)
 	if err != nil {
-		return -1
+		return -1, err
 	}
 	ref, err := kaggle.ParseRef(kernel)
 	if err != nil {
-		return -1
+		return -1, err
 	}
 	k, err := c.GetKernel(ctx, ref, 0)
 	switch {
 	case err == nil:
-		return k.Meta.CurrentVersion
+		return k.Meta.CurrentVersion, nil
 	case errors.Is(err, kaggle.ErrNotFound), errors.Is(err, kaggle.ErrForbidden):
-		return 0
+		return 0, nil
 	}
-	return -1
+	return -1, err
 }
 
 // newRun is the intent of a push.

@@ -91,7 +91,6 @@ func TestWaitingForSlot(t *testing.T) {
 		if row.State != StateWaiting {
 			t.Fatalf("state %s, want waiting", row.State)
 		}
-		writeAll(t, third, map[string]string{"main.py": "print('changed after consent')\n"})
 		until(t, 3*time.Hour, "third one pushed", func() bool { return getRun(t, a, row.ID).Version == 1 })
 		until(t, 3*time.Hour, "third one ended", func() bool { return getRun(t, a, row.ID).State == StateComplete })
 		if n := w.count("SaveKernel"); n != 3 {

@@ -21,7 +21,8 @@ var unsettled = []string{StatePushing, StateUnclear, StateWaiting, StateQueued, 
 
 // reconcile compares every run in flight with what Kaggle has: after a start, a
 // sleep, a time without network. Nothing is pushed here; a push that did not
-// arrive goes back to waiting. The caller holds the push lock.
+// arrive goes back to the launch queue if it was authorised for it. The caller holds
+// the push lock.
 func (a *App) reconcile(ctx context.Context, acc Account) error {
 	runs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, States: unsettled})
 	if err != nil {
@@ -155,13 +156,16 @@ func (s *settler) apply(ctx context.Context, r runlog.Run, act planner.Action) e
 		return s.foreign(ctx, r, act)
 	case planner.ActMissing:
 		_, err := s.a.change(ctx, r.ID, func(r *runlog.Run) error {
-			r.State, r.Note, r.EndedAt = StateMissing, act.Note, s.a.now()
+			r.State, r.Note, r.EndedAt, r.EndedFrom = StateMissing, act.Note, s.a.now(), endObserved
 			return nil
 		})
 		return err
 	case planner.ActKeepWatching:
 		if r.State == StatePushing { // its process is gone: the outcome has to be looked up from now on
-			_, err := s.a.change(ctx, r.ID, func(r *runlog.Run) error { r.State, r.Note = StateUnclear, act.Note; return nil })
+			_, err := s.a.changeQueued(ctx, r.ID, func(r *runlog.Run, e *runlog.QueueEntry) bool {
+				r.State, r.Note = StateUnclear, unclearNote(e != nil)
+				return true
+			})
 			return err
 		}
 	}
@@ -201,7 +205,7 @@ func (s *settler) judge(ctx context.Context, r runlog.Run, act planner.Action) (
 	if k.Version <= kept.Base && act.Do == planner.ActAttach {
 		act = planner.Action{Run: act.Run, Kernel: act.Kernel, Do: planner.ActKeepWatching, Note: "The push is not to be seen at Kaggle yet; it may still appear."}
 		if s.a.now().Sub(r.PushedAt) > notSeenFor {
-			act.Do, act.Note = planner.ActRequeue, fmt.Sprintf("The push did not reach Kaggle, which has version %d from before: it waits here and is pushed once when a slot is free.", k.Version)
+			act.Do, act.Note = planner.ActRequeue, fmt.Sprintf("The push did not reach Kaggle, which has version %d from before.", k.Version)
 		}
 	}
 	return act, nil
@@ -232,7 +236,7 @@ func (s *settler) taken(r runlog.Run, version int) bool {
 func (s *settler) attach(ctx context.Context, r runlog.Run, act planner.Action) error {
 	now := s.a.now()
 	kept, keptErr := s.a.keptPush(r)
-	_, err := s.a.change(ctx, r.ID, func(r *runlog.Run) error {
+	_, err := s.a.changeQueued(ctx, r.ID, func(r *runlog.Run, _ *runlog.QueueEntry) bool {
 		r.State, r.Status, r.Version, r.Note, r.Failure = StateQueued, StateQueued, act.Version, "", ""
 		if keptErr == nil && kept.NoRun {
 			r.State, r.Status = StateNoRun, StateNoRun
@@ -243,8 +247,8 @@ func (s *settler) attach(ctx context.Context, r runlog.Run, act planner.Action) 
 		if r.QueuedAt.IsZero() {
 			r.QueuedAt = now
 		}
-		r.URL = kaggleRef(r.Kernel).WebURL()
-		return nil
+		r.URL = pageOf(s.acc, kaggleRef(r.Kernel).WebURL())
+		return false
 	})
 	if err == nil {
 		s.a.dropPush(r)
@@ -258,29 +262,62 @@ func (s *settler) attach(ctx context.Context, r runlog.Run, act planner.Action) 
 	return err
 }
 
-// requeue puts a push that did not arrive back to waiting. It needs the kept
-// request; without it nothing can be sent again, and the run says so.
+// requeue puts a push that did not arrive back to the launch queue, if the person
+// said that it may wait there. Otherwise nothing is sent by itself: the person is
+// told and pushes again.
 func (s *settler) requeue(ctx context.Context, r runlog.Run, act planner.Action) error {
-	_, keptErr := s.a.keptPush(r)
-	_, err := s.a.change(ctx, r.ID, func(r *runlog.Run) error {
-		r.State, r.PushedAt, r.Note, r.Failure = StateWaiting, time.Time{}, act.Note, ""
-		if keptErr != nil {
-			r.State, r.Failure = StateRefused, "the push did not arrive and the request is no longer on this computer: push it again"
+	_, err := s.a.store.Queued(ctx, r.ID)
+	switch {
+	case errors.Is(err, runlog.ErrNotFound):
+		return s.a.notArrived(ctx, r)
+	case err != nil:
+		return err
+	}
+	if _, err := s.a.keptPush(r); err != nil {
+		_, err := s.a.stopQueued(ctx, r, lostRequest)
+		return err
+	}
+	_, err = s.a.changeQueued(ctx, r.ID, func(r *runlog.Run, e *runlog.QueueEntry) bool {
+		r.State, r.PushedAt, r.Failure = StateWaiting, time.Time{}, ""
+		if e != nil {
+			s.a.waits(r, e, runlog.QueueEntry{Code: "due", Why: "its push did not reach Kaggle; it goes out once more when a slot is free"})
 		}
-		return nil
+		return true
 	})
 	return err
+}
+
+// notArrived ends a push that did not reach Kaggle and that nobody allowed to wait.
+func (a *App) notArrived(ctx context.Context, r runlog.Run) error {
+	r, err := a.changeQueued(ctx, r.ID, func(r *runlog.Run, _ *runlog.QueueEntry) bool {
+		r.State, r.Failure, r.Note = StateRefused, notArrivedWords, notArrivedAdvice
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	a.dropPush(r)
+	a.tell(ctx, Notice{Key: fmt.Sprintf("not-arrived/%d", r.ID), Kind: "failed", Run: r.ID, Title: "Not pushed: " + r.Name,
+		Body: "Kaggle has no such version: nothing ran; push again"})
+	return nil
 }
 
 // foreign notes a newer version that is not ours. Ours is watched and collected
 // under its own version; a push without outcome is not repeated over it.
 func (s *settler) foreign(ctx context.Context, r runlog.Run, act planner.Action) error {
-	_, err := s.a.change(ctx, r.ID, func(r *runlog.Run) error {
+	if r.State == StatePushing || r.State == StateUnclear {
+		if _, err := s.a.store.Queued(ctx, r.ID); err == nil {
+			_, err := s.a.stopQueued(ctx, r, planner.QueueVerdict{Code: "foreign", Why: fmt.Sprintf("version %d of this kernel was pushed elsewhere while the outcome of our push was open", act.Version),
+				Advice: "Look at it, and push again if yours is still wanted."})
+			return err
+		}
+	}
+	_, err := s.a.changeQueued(ctx, r.ID, func(r *runlog.Run, _ *runlog.QueueEntry) bool {
 		r.Note = act.Note
 		if r.State == StatePushing || r.State == StateUnclear {
 			r.State, r.Failure = StateRefused, act.Note
 		}
-		return nil
+		return true
 	})
 	return err
 }

@@ -134,7 +134,7 @@ func (a *App) findRun(ctx context.Context, acc Account, name string) (runlog.Run
 		version = k.Meta.CurrentVersion
 	}
 	row := runlog.Run{Account: acc.ID, Kernel: kernel, Name: kaggleRef(kernel).Slug, Version: version, KernelID: k.Meta.ID,
-		URL: kaggleRef(kernel).WebURL(), State: StateQueued, Status: StateQueued, Origin: "found", QueuedAt: k.Meta.LastRunTime,
+		URL: pageOf(acc, kaggleRef(kernel).WebURL()), State: StateQueued, Status: StateQueued, Origin: "found", QueuedAt: k.Meta.LastRunTime,
 		Accelerator: remoteShape(k.Meta), SourceSHA256: textSHA256(k.Source), Internet: k.Meta.EnableInternet, ScriptBytes: len(k.Source)}
 	r, err = a.store.CreateRun(ctx, row)
 	if err == nil {
@@ -348,5 +348,5 @@ func (a *App) markStopped(ctx context.Context, r runlog.Run, note string) error 
 // dropped marks a run that a person stopped from here: nothing is left to collect.
 func dropped(r *runlog.Run, note string, now time.Time) {
 	r.State, r.Note, r.EndedAt, r.CollectedAt, r.SeenAt = StateCancel, note, now, now, now
-	r.Outcome = OutcomeFailed
+	r.Outcome, r.EndedFrom = OutcomeFailed, endObserved
 }

@@ -101,7 +101,7 @@ func TestCaseRestartReconcile(t *testing.T) {
 		id := map[string]int64{}
 		for i, j := range local.Jobs {
 			r := runlog.Run{Account: acc.ID, Kernel: j.Kernel, Name: j.Job, Project: t.TempDir(), State: j.State, Accelerator: "NvidiaTeslaT4",
-				Origin: originFolder, Cap: time.Hour, SourceSHA256: textSHA256(source(j.SHA + j.Job)), CreatedAt: away.Add(time.Duration(i) * time.Second), PushedAt: away}
+				Origin: originFolder, Cap: time.Hour, SourceSHA256: textSHA256(source(j.Job)), CreatedAt: away.Add(time.Duration(i) * time.Second), PushedAt: away}
 			if j.SHA != "" {
 				r.SourceSHA256 = textSHA256(source(j.SHA))
 			}
@@ -124,7 +124,12 @@ func TestCaseRestartReconcile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if r, err = a.store.CreateRun(t.Context(), r); err != nil {
+			if j.Version == nil { // all three were authorised for the queue
+				r, err = a.store.CreateQueued(t.Context(), r, runlog.QueueEntry{Since: away, Cap: r.Cap, Accelerator: r.Accelerator, SourceSHA256: r.SourceSHA256})
+			} else {
+				r, err = a.store.CreateRun(t.Context(), r)
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			id[j.Job] = r.ID

@@ -153,6 +153,8 @@ type PushPlan struct {
 	source string    // SHA-256 of what was planned: a folder that changed since is not pushed
 	at     time.Time // when the guards were asked
 	pushes int64     // pushes of this process so far: another one makes the guards stale
+	cut    error     // Kaggle could not be reached; nil = it was
+	last   int64     // the newest run of this kernel: a newer one is another push that came first
 }
 
 // Consent records who authorised a spend of quota. A push without consent is refused.

@@ -134,7 +134,7 @@ func (a *App) runView(ctx context.Context, id int64) (RunView, error) {
 // queuedFor is how long a run waited at Kaggle, or waits so far.
 func queuedFor(r runlog.Run, now time.Time) time.Duration {
 	from := queuedFrom(r)
-	if from.IsZero() {
+	if from.IsZero() || r.State == StateNoRun { // saved only: it never waited
 		return 0
 	}
 	to := now

@@ -139,6 +139,7 @@ type watcher struct {
 	quotaAt    time.Time // next reading
 	launchAt   time.Time // next try to push what waits
 	launchWait time.Duration
+	queueSign  string // the queue as it was seen last
 
 	mu         sync.Mutex // guards the rest, which polls and collects share with the loop
 	recompare  bool       // the network is back
@@ -211,7 +212,7 @@ func (w *watcher) round(ctx context.Context) {
 	w.takeShared()
 	w.collectDue(ctx)
 	w.readQuota(ctx, runs)
-	w.launch(ctx, runs)
+	w.launch(ctx)
 	w.flushNotices(false)
 	w.next = w.nextWork()
 }

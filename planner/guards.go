@@ -44,6 +44,7 @@ type PushFacts struct {
 	PendingInputs        []string      // kernels attached as inputs that are still queued or running
 	MissingInputs        []string      // inputs Kaggle does not know or does not show to this account
 	UnreadyInputs        []string      // datasets still being processed
+	FailedInputs         []string      // kernels attached as inputs whose last run failed or was stopped
 	ScriptBytes          int           // after whatever the push does to the source; 0 = not measured
 	Identity             string        // what is wrong with title and id, a sentence; "" = nothing
 	NoRun                bool          // the kernel is only saved: it takes no slot and burns nothing
@@ -166,6 +167,9 @@ func PushWarnings(f PushFacts) []string {
 	}
 	if f.DockerImage != "" && pool == TPU {
 		warn("The pinned image %s is left out: a TPU session on it would run on the processor alone and still end as complete.", f.DockerImage)
+	}
+	if len(f.FailedInputs) > 0 {
+		warn("The last run of the input %s failed or was stopped: its output may be missing or half.", listed(f.FailedInputs))
 	}
 	if f.ScriptBytes >= ScriptWarn && f.ScriptBytes < ScriptLimit {
 		warn("The kernel's source has %s bytes; at one million Kaggle refuses it.", grouped(f.ScriptBytes))

@@ -21,6 +21,7 @@ type QueueFacts struct {
 	RefreshAt     time.Time // the next reset; zero = not known
 	Forced        bool      // the person agreed in spite of quota and inputs: these are not looked at
 	MissingBefore bool      // the look before found an input missing as well
+	WaitedInputs  bool      // at the look before it waited for its inputs
 }
 
 // QueueVerdict is what becomes of a waiting run: it goes, it waits for Code, or it stops because no waiting helps. Why is
@@ -48,6 +49,9 @@ func QueueCheck(f QueueFacts) QueueVerdict {
 	case len(f.MissingInputs) > 0 && !f.Forced && f.MissingBefore:
 		return QueueVerdict{Stop: true, Code: WaitMissing, Why: fmt.Sprintf("the input %s is gone from Kaggle, or no longer shown to this account", listed(f.MissingInputs)),
 			Advice: "Attach another input and push it again."}
+	case len(f.FailedInputs) > 0 && !f.Forced && f.WaitedInputs:
+		return QueueVerdict{Stop: true, Code: WaitInputs, Why: fmt.Sprintf("the input %s, which it waited for, failed or was stopped", listed(f.FailedInputs)),
+			Advice: "Look at that run first, then push this one again."}
 	}
 	var codes, why []string
 	wait := func(code, format string, args ...any) {

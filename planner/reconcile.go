@@ -124,7 +124,7 @@ func (r *reconciler) pushed(l LocalRun, k RemoteKernel, there bool, now time.Tim
 	case !there && young:
 		return Action{Do: ActKeepWatching, Note: "The push is not to be seen at Kaggle yet; it may still appear."}
 	case !there:
-		return Action{Do: ActRequeue, Note: "The push did not reach Kaggle: it waits here and is pushed once when a slot is free."}
+		return Action{Do: ActRequeue, Note: "The push did not reach Kaggle."}
 	}
 	taken := r.claimed[versionKey(l.Kernel, k.Version)] && l.Version != k.Version
 	same := l.SourceSHA256 != "" && strings.EqualFold(l.SourceSHA256, k.SourceSHA256)
@@ -151,7 +151,7 @@ func (r *reconciler) notArrived(young bool, k RemoteKernel) Action {
 	if young {
 		return Action{Do: ActKeepWatching, Note: "The push is not to be seen at Kaggle yet; it may still appear."}
 	}
-	return Action{Do: ActRequeue, Note: fmt.Sprintf("The push did not reach Kaggle, which has version %d from before: it waits here and is pushed once when a slot is free.", k.Version)}
+	return Action{Do: ActRequeue, Note: fmt.Sprintf("The push did not reach Kaggle, which has version %d from before.", k.Version)}
 }
 
 // watched decides about a run that Kaggle had accepted.
