@@ -33,9 +33,20 @@ func CapFor(needH float64) float64 {
 // firstSaveH is the time after start-up within which a task is believed to have saved something worth a session.
 const firstSaveH = 0.15
 
+// closeH is what a session burns beyond its runner's clock: the boot before the script and the closing after the tasks.
+const closeH = 0.15
+
 // LeastCap is the shortest cap, in hours, under which a session of work that saves checkpoints still gets somewhere, when
 // its start-up takes that long. Below it the hours are better left alone: they would pay for a start-up.
 func LeastCap(startUpH float64) float64 { return CapFor(max(startUpH, 0) + firstSaveH) }
+
+// JoinedCap is the cap of a session that runs tasks of several jobs: start-up, the longest-first makespan of the tasks'
+// own upper bounds ([HoursAdvice].TaskUpperH), saving, and the room in which the runner stops. For one job SizeCap knows
+// more; here the bounds of different jobs add up, which errs on the long side. It may exceed the session limit.
+func JoinedCap(upperH []float64, devices int, startUpH, tailH float64) float64 {
+	need := max(startUpH, 0) + Makespan(upperH, devices)
+	return max(need+max(tailH, 0), CapFor(need))
+}
 
 // FillOffer is one run that could be started now: authorised, its inputs ready.
 type FillOffer struct {
@@ -146,10 +157,10 @@ func leaveUseful(most, room float64, o FillOffer) float64 {
 		return most // the reset is what cuts it
 	}
 	graceful, _ := RunnerStops(most)
-	if rest := room - graceful; rest >= o.LeastH {
+	if rest := room - graceful - closeH; rest >= o.LeastH {
 		return most
 	}
-	if shorter := CapFor(room - o.LeastH); shorter < most && shorter >= 2*o.LeastH {
+	if shorter := CapFor(room - o.LeastH - closeH); shorter < most && shorter >= 2*o.LeastH {
 		return shorter
 	}
 	return most

@@ -23,6 +23,16 @@ func TestRunnerStops(t *testing.T) {
 	}
 }
 
+func TestJoinedCap(t *testing.T) {
+	// Three tasks of 2 h and two of 1 h on two devices: 2+2 and 2+1+1, and 8 % of the cap before its end.
+	if got, want := JoinedCap([]float64{1, 2, 2, 1, 2}, 2, 0.25, 0.1), 4.25/0.92; math.Abs(got-want) > 1e-9 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := JoinedCap(nil, 2, 0.1, 0.1); math.Abs(got-0.2) > 1e-9 {
+		t.Errorf("nothing to do: %v", got)
+	}
+}
+
 func TestFill(t *testing.T) {
 	saves := func(group int, capH float64) FillOffer { return FillOffer{Group: group, CapH: capH, LeastH: 0.31} }
 	own := func(group int, capH float64) FillOffer { return FillOffer{Group: group, CapH: capH} }
