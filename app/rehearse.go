@@ -2,8 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
 	"time"
+
+	"sandglass/kaggle/sandbox"
+	"sandglass/runnerpack"
 )
 
 // RehearseOptions are the person's choices for one rehearsal.
@@ -14,12 +19,18 @@ type RehearseOptions struct {
 	Inputs []string
 	// NoSmoke keeps --smoke back although the command knows it.
 	NoSmoke bool
+	// Python is the interpreter to run with; "" is the project's own virtual environment (.venv or venv), else the PATH's.
+	Python string
 	// Log is told every line of the session as it comes, from another goroutine; nil = nobody.
 	Log func(LogLine)
 }
 
-// DefaultRehearsalMinutes is the cap of a rehearsal when nobody chose one.
-const DefaultRehearsalMinutes = 3.0
+// Limits of a rehearsal's cap, in minutes.
+const (
+	DefaultRehearsalMinutes = 3.0
+	minRehearsalMinutes     = 0.1
+	maxRehearsalMinutes     = 120.0
+)
 
 // States of a rehearsal's check.
 const (
@@ -29,8 +40,8 @@ const (
 	CheckSkipped = "skipped" // could not be looked at here, and why
 )
 
-// RehearsalCheck is one thing that a rehearsal looked at. Code is one of size, python, devices, inputs, imports, paths, writes,
-// tasks, outputs, assemble, deadline, output-size, output-files, speed.
+// RehearsalCheck is one thing that a rehearsal looked at. Code is one of build, size, python, devices, inputs, imports, paths,
+// writes, tasks, outputs, assemble, post, deadline, output-size, output-files, speed.
 type RehearsalCheck struct {
 	Code   string `json:"code"`
 	State  string `json:"state"`  // ok, warn, bad, skipped
@@ -76,21 +87,69 @@ type Rehearsal struct {
 	Spec               BuildSpec `json:"-"`
 }
 
+// rehearsalOwner stands in for the account in the script's texts when nobody is signed in.
+const rehearsalOwner = "signed-out"
+
 // Rehearse builds the script that would be pushed, runs that very script on this computer with the sandbox's executor, and says
 // what it saw. Nothing is sent and no quota is spent; it works signed out and offline. A rehearsal that found something bad is no
 // error: see Rehearsal.OK. An error means that nothing could be rehearsed (the build was refused, there is no Python), or ctx's.
-// Nothing of the session runs on when it returns.
+// Nothing of the session runs on when it returns, and the project is as it was.
+//
+// What differs from the push is said to the script at run time: a short cap, --smoke in the commands that know it, no pip, inputs
+// that are not here allowed to be missing.
 func (a *App) Rehearse(ctx context.Context, spec BuildSpec, opt RehearseOptions, progress func(Progress)) (Rehearsal, error) {
-	return Rehearsal{}, errors.New("rehearse: not built into this version yet")
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	if opt.Minutes == 0 {
+		opt.Minutes = DefaultRehearsalMinutes
+	}
+	if math.IsNaN(opt.Minutes) || opt.Minutes < minRehearsalMinutes || opt.Minutes > maxRehearsalMinutes {
+		return Rehearsal{}, &CallError{Reason: fmt.Sprintf("a rehearsal of %g minutes is not possible", opt.Minutes),
+			Action: fmt.Sprintf("choose %g to %g minutes", minRehearsalMinutes, maxRehearsalMinutes)}
+	}
+	project, err := filepath.Abs(spec.Project)
+	if err != nil {
+		return Rehearsal{}, fmt.Errorf("rehearse %s: %w", spec.Name, err)
+	}
+	spec.Project = project
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.ctx, cancel)()
+	r := &rehearsing{a: a, spec: spec, opt: opt, progress: progress, cap: time.Duration(opt.Minutes * float64(time.Minute))}
+	defer r.close()
+	for _, step := range []func(context.Context) error{r.findPython, r.findInputs, r.makeFolder, r.pack, r.prepare, r.run} {
+		if err := step(ctx); err != nil {
+			return Rehearsal{}, err
+		}
+	}
+	res := r.judge(r.collect())
+	if err := r.keep(&res); err != nil {
+		return res, fmt.Errorf("the rehearsal of %s ended (%s), and what it left cannot be kept: %w", spec.Name, res.Verdict, err)
+	}
+	return res, nil
 }
 
-// LastRehearsal is the newest rehearsal of a project; false when it was never rehearsed.
-func (a *App) LastRehearsal(ctx context.Context, project string) (Rehearsal, bool, error) {
-	return Rehearsal{}, false, nil
-}
+// rehearsing is one rehearsal under way.
+type rehearsing struct {
+	a        *App
+	spec     BuildSpec // Project is absolute
+	opt      RehearseOptions
+	progress func(Progress)
+	cap      time.Duration
 
-// RehearsalOf is the newest rehearsal of what a kernel folder holds: the same code, folds and commands, whatever its hours; false
-// when that was never rehearsed.
-func (a *App) RehearsalOf(ctx context.Context, dir string) (Rehearsal, bool, error) {
-	return Rehearsal{}, false, nil
+	dir     string // of this rehearsal
+	session string // dir/session: the executor's; goes away at the end
+	python  string
+	version string
+	inputs  []rehearsalInput
+	build   BuildResult
+	jobs    []runnerpack.RecordJob // as built
+	payload string
+	smoke   []string // commands that got --smoke
+	before  fileMarks
+	log     rehearsalLog
+	result  sandbox.Result
+	seconds float64
+	kept    bool
 }
