@@ -117,3 +117,22 @@ func TestTheNextRunStartsFromTheLastOneOfItsProject(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAFolderTellsByItself(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "My project")
+	writeAll(t, dir, map[string]string{"src/train.py": "", "data/folds.csv": "id,fold\n1,0\n2,1\n3,1\n", "artifacts/baseline/score.json": "{}"})
+	f := LookAt(dir + " ")
+	want := BuildSpec{Project: dir, Name: "My-project", Command: "python src/train.py --name My-project --folds {fold}", Baseline: "baseline"}
+	if !f.Exists || f.Problem != "" || !reflect.DeepEqual(f.Suggested, want) || !reflect.DeepEqual(f.Folds, []int{0, 1}) {
+		t.Errorf("told %+v", f)
+	}
+	for _, bad := range []string{"", filepath.Join(dir, "nope"), filepath.Join(dir, "src", "train.py")} {
+		if f := LookAt(bad); f.Exists || f.Problem == "" {
+			t.Errorf("%q: %+v", bad, f)
+		}
+	}
+	writeAll(t, dir, map[string]string{"data/folds.csv": "id,split\n1,0\n"})
+	if f := LookAt(dir); !f.Exists || f.Problem == "" {
+		t.Errorf("a split without folds: %+v", f)
+	}
+}

@@ -3,12 +3,16 @@ package app
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/app/runlog"
+	"sandglass/runnerpack"
 )
 
 // Project is a folder that runs were built from.
@@ -112,4 +116,65 @@ func (a *App) LastSpec(ctx context.Context, project string) (spec BuildSpec, ok 
 	spec.Project = runs[0].Project
 	spec.Slug, spec.ResumeFrom, spec.Out = "", nil, ""
 	return spec, true, nil
+}
+
+// ProjectFacts is what a folder tells by itself.
+type ProjectFacts struct {
+	Dir       string
+	Exists    bool
+	Suggested BuildSpec // a run to begin with: name, command and baseline as far as the folder tells them
+	Folds     []int     // of data/folds.csv; nil = it has none, or it cannot be read
+	Problem   string    // why the folder cannot be used, or what is wrong with its folds; "" = nothing
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// LookAt reads a project folder. It changes nothing, and what cannot be read is a
+// fact, not an error.
+func LookAt(dir string) ProjectFacts {
+	f := ProjectFacts{Dir: strings.TrimSpace(dir)}
+	if f.Dir == "" {
+		f.Problem = "Choose the folder that holds your training code."
+		return f
+	}
+	f.Dir = draftProject(f.Dir)
+	st, err := os.Stat(f.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Problem = "There is no such folder."
+	case err != nil:
+		f.Problem = "The folder cannot be read: " + err.Error() + "."
+	case !st.IsDir():
+		f.Problem = "This is a file. Choose the folder it is in."
+	default:
+		f.Exists = true
+	}
+	if !f.Exists {
+		return f
+	}
+	s := BuildSpec{Project: f.Dir, Name: strings.Trim(notInName.ReplaceAllString(filepath.Base(f.Dir), "-"), "-.")}
+	if raw, err := os.Open(filepath.Join(f.Dir, filepath.FromSlash(runnerpack.FoldsFile))); err == nil {
+		folds, err := runnerpack.ReadFolds(raw)
+		raw.Close()
+		if err != nil {
+			f.Problem = runnerpack.FoldsFile + " cannot be used: " + err.Error() + "."
+		}
+		f.Folds = folds.Folds
+	}
+	if there(f.Dir, "src/train.py") {
+		s.Command = "python src/train.py --name " + s.Name
+		if f.Folds != nil {
+			s.Command += " --folds {fold}"
+		}
+	}
+	if there(f.Dir, "artifacts/baseline") {
+		s.Baseline = "baseline"
+	}
+	f.Suggested = s
+	return f
+}
+
+func there(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	return err == nil
 }
