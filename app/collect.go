@@ -71,7 +71,7 @@ func (a *App) collect(ctx context.Context, acc Account, r runlog.Run, opt Collec
 		return Collected{}, fmt.Errorf("collect %s: %w", r.Kernel, err)
 	}
 	if err := j.run(ctx); err != nil {
-		return j.result(ctx), fmt.Errorf("collect %s: %w; %s", r.Kernel, err, j.kept())
+		return j.result(ctx), &CollectError{Kernel: r.Kernel, Dir: j.dir, Here: j.fetched + j.here, Err: err}
 	}
 	return j.result(ctx), nil
 }
@@ -427,11 +427,6 @@ func (j *collectJob) failed() error {
 		return nil
 	}
 	return fmt.Errorf("%d of %d files did not come (%s): %w", len(names), len(j.items), strings.Join(names[:min(3, len(names))], ", "), first)
-}
-
-// kept says what an unfinished collect leaves behind.
-func (j *collectJob) kept() string {
-	return fmt.Sprintf("%d files are here in %s, half ones go on from where they stopped: collect again", j.fetched+j.here, j.dir)
 }
 
 func (j *collectJob) result(ctx context.Context) Collected {

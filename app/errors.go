@@ -1,6 +1,9 @@
 package app
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // CallError is a request that is wrong by itself, whatever the state of things.
 // Nothing was done. Exit status 2.
@@ -10,6 +13,28 @@ type CallError struct {
 }
 
 func (e *CallError) Error() string { return e.Reason }
+
+// CollectError is a collect that did not come to its end. What came is kept, and
+// half files go on from where they stopped. Its exit status is that of Err.
+type CollectError struct {
+	Kernel string
+	Dir    string // where the files are
+	Here   int    // files that are whole there
+	Err    error  // why, naming the files
+}
+
+func (e *CollectError) Error() string {
+	have := fmt.Sprintf("%d files are here", e.Here)
+	switch e.Here {
+	case 0:
+		have = "no whole file is here"
+	case 1:
+		have = "1 file is here"
+	}
+	return fmt.Sprintf("collect %s: %v; %s in %s, half ones go on from where they stopped: collect again", e.Kernel, e.Err, have, e.Dir)
+}
+
+func (e *CollectError) Unwrap() error { return e.Err }
 
 // GuardError is a push that was not made because something speaks against it.
 // Nothing was sent. Exit status 3.

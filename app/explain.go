@@ -44,7 +44,7 @@ func Explain(err error) Explained {
 		return Explained{}
 	}
 	e, ok := Explained{}, false
-	for _, words := range []func(error) (Explained, bool){explainPush, explainSpec, explainAccount, explainKeychain, explainRunlog, explainCall, explainMachine} {
+	for _, words := range []func(error) (Explained, bool){explainPush, explainSpec, explainCollect, explainAccount, explainKeychain, explainRunlog, explainCall, explainMachine} {
 		if e, ok = words(err); ok {
 			break
 		}
@@ -106,6 +106,21 @@ func explainSpec(err error) (Explained, bool) {
 		return Explained{Title: "That cannot be built", Sentence: err.Error(), Exit: ExitUsage}, true
 	}
 	return Explained{}, false
+}
+
+// explainCollect speaks for files that did not come: which, why, and what is here. Words about Kaggle as a whole, or about a
+// kernel's name, would be wrong for one file.
+func explainCollect(err error) (Explained, bool) {
+	var c *CollectError
+	if !errors.As(err, &c) || errors.Is(err, context.Canceled) {
+		return Explained{}, false
+	}
+	why := Explain(c.Err)
+	e := Explained{Title: "Not everything came home", Sentence: c.Error(), Exit: why.Exit}
+	if errors.Is(err, kaggle.ErrUnauthorized) || why.Exit == ExitUnreachable || isFull(err) || errors.Is(err, fs.ErrPermission) {
+		e.Action = why.Action
+	}
+	return e, true
 }
 
 // guardAction names the flags that override what can be overridden.

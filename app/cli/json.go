@@ -165,10 +165,10 @@ type lineJSON struct {
 }
 
 func when(t time.Time) *time.Time {
-	if t.IsZero() {
+	t = t.UTC()
+	if t.IsZero() || t.Year() > 9999 { // JSON has no later year, and nobody waits for it
 		return nil
 	}
-	t = t.UTC()
 	return &t
 }
 

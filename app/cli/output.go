@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -151,6 +152,16 @@ func (g *progress) clear() {
 func isTerminal(x any) bool {
 	f, ok := x.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// plain takes out of words that come from a session or from Kaggle what a terminal would obey: they may be colours, or worse.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return '\ufffd'
+		}
+		return r
+	}, s)
 }
 
 // count writes a number of things: "1 file", "3 files".

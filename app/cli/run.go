@@ -274,7 +274,10 @@ func finished(tasks []app.TaskView) (done, all int) {
 }
 
 // runText is everything a terminal shows of a run.
-func runText(w io.Writer, v app.RunView, now time.Time) {
+func runText(out io.Writer, v app.RunView, now time.Time) {
+	var text strings.Builder
+	defer func() { fmt.Fprint(out, plain(text.String())) }()
+	w := &text
 	fmt.Fprintln(w, stateLine(v, now))
 	if v.Hours > 0 && v.State != app.StateRunning {
 		fmt.Fprintf(w, "%s used of a cap of %s\n", hours(v.Hours), hours(v.CapHours))
