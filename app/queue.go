@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"sandglass/app/runlog"
 )
@@ -69,6 +72,23 @@ func (a *App) QueuePause(ctx context.Context, on bool) error {
 	}
 	a.queueChanged(ctx, 0)
 	return nil
+}
+
+// QueueServed says whether a program on this computer looks after the queue now:
+// the window, or a "sandglass wait". Without one nothing goes out by itself.
+func (a *App) QueueServed() bool {
+	a.watch.mu.Lock()
+	owner := a.watch.owner
+	a.watch.mu.Unlock()
+	if owner {
+		return true
+	}
+	l := flock.New(filepath.Join(a.home, watchLockFile))
+	ok, err := l.TryLock()
+	if ok {
+		l.Unlock() //nolint:errcheck // it goes with the file's handle
+	}
+	return err == nil && !ok
 }
 
 // QueueMove moves a run by delta places, towards the front when it is negative; it

@@ -57,6 +57,12 @@ type core interface {
 	Runs(ctx context.Context, f app.RunFilter) ([]app.RunRow, error)
 	Run(ctx context.Context, id int64) (app.RunView, error)
 	LogLines(ctx context.Context, id int64, from, n int) ([]app.LogLine, int, error)
+	Queue(ctx context.Context) ([]app.QueueRow, error)
+	QueuePaused(ctx context.Context) (bool, error)
+	QueuePause(ctx context.Context, on bool) error
+	QueueMove(ctx context.Context, runID int64, delta int) error
+	QueueRemove(ctx context.Context, runID int64) error
+	QueueServed() bool
 	StartWatcher(ctx context.Context) error
 	Subscribe() *app.Subscription
 }
@@ -159,7 +165,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.buildCmd(), p.resumeCmd(), p.pushCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
+		p.quotaCmd(), p.buildCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root

@@ -88,6 +88,7 @@ type pushJSON struct {
 	State       string   `json:"state"` // queued, waiting (here, for a slot), no run
 	Accelerator string   `json:"accelerator"`
 	Pool        string   `json:"pool"`
+	Why         string   `json:"why"` // what a waiting one waits for
 	Warnings    []string `json:"warnings"`
 }
 
@@ -108,11 +109,13 @@ type rowJSON struct {
 	Metric      string     `json:"metric"`
 	Score       *float64   `json:"score"`
 	Failure     string     `json:"failure"`
-	URL         string     `json:"url"`
+	Note        string     `json:"note"` // what Sandglass has to say about it
+	URL         string     `json:"url"`  // its page at Kaggle; "" on a sandbox
 	CreatedAt   *time.Time `json:"created_at"`
 	PushedAt    *time.Time `json:"pushed_at"`
 	StartedAt   *time.Time `json:"started_at"`
 	EndedAt     *time.Time `json:"ended_at"`
+	EndedFrom   string     `json:"ended_from"` // session (its own record), cap, observed (when it was seen to be over); "" = not ended
 	CollectedAt *time.Time `json:"collected_at"`
 	Unreachable *time.Time `json:"unreachable_since"`
 	Origin      string     `json:"origin"`
@@ -127,7 +130,7 @@ func rowOf(r app.RunRow) rowJSON {
 	}
 	return rowJSON{Run: r.ID, Kernel: r.Kernel, Version: r.Version, Name: r.Name, Project: r.Project, State: r.State, Status: status,
 		Outcome: r.Outcome, Accelerator: r.Accelerator, Pool: r.Pool, CapHours: r.CapHours, Hours: r.Hours, Metric: r.Metric, Score: r.Score,
-		Failure: r.Failure, URL: r.URL, CreatedAt: when(r.CreatedAt), PushedAt: when(r.PushedAt), StartedAt: when(r.StartedAt),
+		Failure: r.Failure, Note: r.Note, EndedFrom: r.EndedFrom, URL: r.URL, CreatedAt: when(r.CreatedAt), PushedAt: when(r.PushedAt), StartedAt: when(r.StartedAt),
 		EndedAt: when(r.EndedAt), CollectedAt: when(r.CollectedAt), Unreachable: when(r.UnreachableAt), Origin: r.Origin, Ended: r.Ended, Collected: r.Collected}
 }
 
@@ -155,6 +158,34 @@ type runJSON struct {
 func runOf(v app.RunView) runJSON {
 	return runJSON{rowJSON: rowOf(v.RunRow), Tasks: list(v.Tasks), Files: list(v.Files), Findings: list(v.Findings), Baseline: v.BaselineName,
 		BaselineScore: v.BaselineScore, QueuedHours: v.QueuedFor.Hours(), EndsBy: when(v.EndsBy), LogLines: v.LogLines, Artifacts: v.ArtifactsDir}
+}
+
+// queueJSON is `queue --json`.
+type queueJSON struct {
+	Paused bool           `json:"paused"`
+	Served bool           `json:"served"` // a program that pushes from the queue is running on this computer
+	Runs   []queueRowJSON `json:"runs"`   // in order; what was stopped comes last
+}
+
+// queueRowJSON is one run of the launch queue.
+type queueRowJSON struct {
+	rowJSON
+	Position int        `json:"position"` // from 1; 0 = stopped
+	Code     string     `json:"code"`     // slots, quota, inputs, missing, behind, paused, pushing, unclear, offline, pace, signin, due; of a stopped one: what stopped it
+	Why      string     `json:"why"`
+	Advice   string     `json:"advice"`
+	Stopped  bool       `json:"stopped"`
+	Since    *time.Time `json:"since"`
+	LastTry  *time.Time `json:"last_try"`
+	NextTry  *time.Time `json:"next_try"` // Kaggle asked for a pause until then
+	Dir      string     `json:"dir"`
+	Source   string     `json:"source_sha256"` // of the source that was authorised
+	Consent  string     `json:"consent"`
+}
+
+func queueRowOf(q app.QueueRow) queueRowJSON {
+	return queueRowJSON{rowJSON: rowOf(q.RunRow), Position: q.Position, Code: q.Code, Why: q.Why, Advice: q.Advice, Stopped: q.Stopped,
+		Since: when(q.Since), LastTry: when(q.LastTry), NextTry: when(q.NextTry), Dir: q.Dir, Source: q.Source, Consent: q.Consent}
 }
 
 // lineJSON is one line of `logs --json`.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +17,12 @@ terminal it needs --yes. What Kaggle answered is believed only as far as it goes
 up, never repeated.
 
 Exit code 3 says that a guard refused; the hint names the flag that goes on all the same. With --queue a push that finds no
-free session waits here and goes out by itself, under the agreement given now, while the window is open or "sandglass wait"
-runs.
+free session, too few hours before the reset or an input that is still running waits in the launch queue and goes out by
+itself, under the agreement given now and in its turn, while the window is open or "sandglass wait" runs ("sandglass queue").
+Without --queue nothing is ever sent later: a push that Kaggle cannot be shown to have has to be made again.
 
-JSON: run, kernel, version, url, cap_h, state, accelerator, pool, warnings. With --dry-run: kernel, dir, accelerator, pool,
-cap_h, left_after_h, cost, guards [{code, reason, override}], warnings, quota.`
+JSON: run, kernel, version, url, cap_h, state, accelerator, pool, why, warnings. With --dry-run: kernel, dir, accelerator, pool,
+cap_h, left_after_h, cost, guards [{code, reason, override, advice, waits}], warnings, quota.`
 
 func (p *program) pushCmd() *cobra.Command {
 	var opt app.PushOptions
@@ -38,7 +40,7 @@ func (p *program) pushCmd() *cobra.Command {
 	f.Float64Var(&opt.Hours, "hours", 0, "cap of the session in hours (default: the build's, else the session limit)")
 	f.StringVar(&opt.Accelerator, "accelerator", "", "machine to ask for instead of the folder's")
 	f.BoolVar(&opt.Force, "force", false, "go on although a guard speaks against it")
-	f.BoolVar(&opt.QueueIfFull, "queue", false, "no free session: wait here and push by itself when one frees")
+	f.BoolVar(&opt.QueueIfFull, "queue", false, "no free session, too few hours or an input still running: wait in the launch queue and go out by itself")
 	f.BoolVar(&opt.NoRun, "no-run", false, "save the kernel at Kaggle without running it")
 	f.BoolVar(&yes, "yes", false, "agree to the cost without being asked")
 	f.BoolVar(&dry, "dry-run", false, "say what would happen and send nothing")
@@ -74,19 +76,28 @@ func (p *program) push(ctx context.Context, a core, dir string, opt app.PushOpti
 		return stopped(ctx, err, "stopped; if the push was under way its outcome is looked up", "see: sandglass status "+plan.Kernel)
 	}
 	out := pushJSON{Run: row.ID, Kernel: row.Kernel, Version: row.Version, URL: row.URL, CapHours: row.CapHours, State: row.State,
-		Accelerator: row.Accelerator, Pool: row.Pool, Warnings: list(plan.Warnings)}
+		Accelerator: row.Accelerator, Pool: row.Pool, Why: row.Note, Warnings: list(plan.Warnings)}
 	return p.result(out, func(w io.Writer) { pushText(w, row, plan) })
 }
 
 func planText(w io.Writer, plan app.PushPlan) {
-	fmt.Fprintf(w, "%s on %s, cap %s: %s\n", plan.Kernel, machine(plan.Accelerator), hours(plan.CapHours), plan.CostText)
+	limit := "cap " + hours(plan.CapHours) + ": "
+	if plan.Options.NoRun {
+		limit = ""
+	}
+	fmt.Fprintf(w, "%s on %s, %s%s\n", plan.Kernel, machine(plan.Accelerator), limit, plan.CostText)
 	if v, ok := poolView(plan.Quota, plan.Pool); ok && v.Known {
 		fmt.Fprintf(w, "%s left of %s now, %s if the run uses its whole cap\n", hours(v.Left), hours(v.Total), hours(plan.LeftAfter))
 	}
 	for _, g := range plan.Guards {
 		fmt.Fprintf(w, "against it: %s", g.Reason)
-		if g.Override != "" {
+		switch {
+		case g.Waits && plan.Options.QueueIfFull:
+			fmt.Fprint(w, " (it waits for that in the launch queue)")
+		case g.Override != "":
 			fmt.Fprintf(w, " (%s goes on all the same)", g.Override)
+		case g.Advice != "":
+			fmt.Fprintf(w, " (%s)", strings.TrimRight(g.Advice, "."))
 		}
 		fmt.Fprintln(w)
 	}
@@ -103,12 +114,19 @@ func poolView(q app.QuotaView, pool string) (app.PoolView, bool) {
 }
 
 func pushText(w io.Writer, r app.RunRow, plan app.PushPlan) {
+	page := ""
+	if r.URL != "" {
+		page = r.URL + "\n"
+	}
 	switch r.State {
 	case app.StateWaiting:
-		fmt.Fprintf(w, "%s waits here for a free session, %s; it goes out by itself while the window is open or this runs:\n  sandglass wait %s\n", r.Kernel, plan.CostText, r.Kernel)
+		fmt.Fprintf(w, "%s waits in the launch queue, %s: %s\nit goes out by itself while the window is open or this runs:\n  sandglass wait %s\n", r.Kernel, plan.CostText, clause(r.Note), r.Kernel)
 	case app.StateNoRun:
-		fmt.Fprintf(w, "saved %s as version %d; it does not run\n%s\n", r.Kernel, r.Version, r.URL)
+		fmt.Fprintf(w, "saved %s as version %d; it does not run\n%s", r.Kernel, r.Version, page)
 	default:
-		fmt.Fprintf(w, "pushed %s version %d, %s\n%s\nnext: sandglass wait %s --collect\n", r.Kernel, r.Version, plan.CostText, r.URL, r.Kernel)
+		fmt.Fprintf(w, "pushed %s version %d, %s\n%snext: sandglass wait %s --collect\n", r.Kernel, r.Version, plan.CostText, page, r.Kernel)
 	}
 }
+
+// clause is a sentence's words for the middle of a line.
+func clause(s string) string { return strings.TrimRight(s, ".") }

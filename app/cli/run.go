@@ -25,8 +25,8 @@ func (p *program) waitCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "wait KERNEL", Short: "Watch a run until it has ended",
 		Long: `Watches a run: its state, and its folds as their results come in. Progress goes to standard error, the end to standard output.
-Network failures do not end it, and when it is interrupted the run goes on at Kaggle. A push that waits here for a free
-session goes out from here as well. Exit code 0 only when the run is complete.
+Network failures do not end it, and when it is interrupted the run goes on at Kaggle. What waits in the launch queue goes out
+from here as well, in its turn. Exit code 0 only when the run is complete, or was saved without running.
 ` + kernelHelp + "\n\n" + runJSONHelp,
 		Example: "  sandglass wait idea-train --collect",
 		Args:    args(1, 1, "the run's kernel"),
@@ -59,7 +59,7 @@ func (p *program) wait(ctx context.Context, a core, kernel string, opt app.WaitO
 		}
 	})
 	if err != nil {
-		return stopped(ctx, err, "stopped waiting; the run goes on at Kaggle", "go on with: sandglass wait "+kernel)
+		return stopped(ctx, err, stoppedWaiting(v), "go on with: sandglass wait "+kernel)
 	}
 	err = p.result(runOf(v), func(w io.Writer) {
 		runText(w, v, p.now())
@@ -74,8 +74,19 @@ func (p *program) wait(ctx context.Context, a core, kernel string, opt app.WaitO
 	return ended(v)
 }
 
+// stoppedWaiting says what a run does when nobody waits for it any more.
+func stoppedWaiting(v app.RunView) string {
+	if v.State == app.StateWaiting {
+		return "stopped waiting; it stays in the launch queue, and goes out while the window is open or a wait runs"
+	}
+	return "stopped waiting; the run goes on at Kaggle"
+}
+
 // ended is the exit code of a run that was waited for.
 func ended(v app.RunView) error {
+	if v.State == app.StateNoRun { // saved only: nothing ran, and nothing was to
+		return nil
+	}
 	if v.State == app.StateComplete && v.Outcome != app.OutcomeFailed && v.Outcome != app.OutcomeKilled {
 		return nil
 	}
@@ -241,10 +252,16 @@ func stateLine(v app.RunView, now time.Time) string {
 	if v.Version == 0 {
 		s = fmt.Sprintf("%s: %s", v.Kernel, v.State)
 	}
-	if v.Status != "" && v.Status != v.State {
+	if v.Status != "" && v.Status != v.State && v.State != app.StateWaiting {
 		s += " (Kaggle: " + v.Status + ")"
 	}
 	switch v.State {
+	case app.StateNoRun:
+		s += " (saved only, nothing ran)"
+	case app.StateWaiting:
+		s += " in the launch queue: " + clause(v.Note)
+	case app.StateUnclear:
+		s += ": " + clause(v.Note)
 	case app.StateQueued:
 		s += " for " + span(v.QueuedFor)
 	case app.StateRunning:
@@ -289,8 +306,12 @@ func runText(out io.Writer, v app.RunView, now time.Time) {
 		}
 		fmt.Fprintln(w)
 	}
-	if v.Failure != "" {
+	said := v.State == app.StateWaiting || v.State == app.StateUnclear // in the line above
+	if v.Failure != "" && v.Failure != v.Note {
 		fmt.Fprintf(w, "failure: %s\n", v.Failure)
+	}
+	if v.Note != "" && !said {
+		fmt.Fprintf(w, "note: %s\n", v.Note)
 	}
 	if len(v.Tasks) > 0 {
 		tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
