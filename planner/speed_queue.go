@@ -18,8 +18,8 @@ type QueueEstimate struct {
 // The prior of the wait for a TPU session: log-normal with median 2 h and 90 % quantile 13 h. Public reports range from 7
 // minutes to 24 hours; the numbers are our choice until a person's own waits replace them.
 const (
-	queueMedianH = 2
-	queueHighH   = 13
+	queueMedianH = 2.0
+	queueHighH   = 13.0
 	// The prior counts as much as this many own waits.
 	queueWeight = 3
 	// shortestWait keeps the logarithm finite: half a minute, what a GPU session takes to start.

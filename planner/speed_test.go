@@ -93,7 +93,7 @@ func TestQueue(t *testing.T) {
 	if g := EstimateQueue(GPU, nil); g.High != 0 || g.Within(0) != 1 {
 		t.Errorf("GPU: %+v", g)
 	}
-	if g := EstimateQueue(GPU, []float64{.01, 2, 3, 3}); g.Median != 2.5 || g.High != 3 || g.Low > g.Median {
+	if g := EstimateQueue(GPU, []float64{.01, 2, 3, 3}); math.Abs(g.Median-2.5) > 1e-9 || math.Abs(g.High-3) > 1e-9 || g.Low > g.Median {
 		t.Errorf("GPU with waits: %+v", g)
 	}
 	for _, h := range [][]float64{{math.NaN()}, {math.Inf(1)}, {-1}} {
