@@ -60,7 +60,7 @@ func (r *rehearsing) judge(ev evidence) Rehearsal {
 	}
 	res := Rehearsal{Seconds: r.seconds, CapSeconds: r.cap.Seconds(), Smoke: len(r.smoke) > 0, Dir: r.dir, At: r.a.now(), Kernel: r.build.Kernel,
 		BuildID: r.build.BuildID, Payload: r.payload, ScriptBytes: r.build.ScriptBytes, Accelerator: r.build.Accelerator, Python: r.version, Spec: r.spec,
-		Tasks: j.tasks(), Log: tail(r.log.lines, 60)}
+		Tasks: j.tasks(), Log: strings.Split(r.shorten(strings.Join(tail(r.log.lines, 60), "\n")), "\n")}
 	j.checkSize(&res)
 	j.measure(&res)
 	res.Checks, res.NotRehearsed = j.checks, append([]string{}, j.not...)
@@ -120,7 +120,7 @@ func (j *judgement) tasks() []TaskView {
 		return out
 	}
 	for _, t := range j.ev.out.Run.Tasks {
-		v := TaskView{Job: t.Job, Fold: t.Fold, State: t.State, Seconds: t.Seconds, Device: t.Device, Best: t.Best, Epochs: t.Epochs, Error: t.Error}
+		v := TaskView{Job: t.Job, Fold: t.Fold, State: t.State, Seconds: t.Seconds, Device: t.Device, Best: t.Best, Epochs: t.Epochs, Error: j.r.shorten(t.Error)}
 		for _, c := range j.ev.out.Curves {
 			if c.Job == t.Job && t.Fold != nil && c.Fold == *t.Fold {
 				v.Of = c.Epochs
@@ -152,6 +152,7 @@ func (j *judgement) findFailures() {
 		if t.State != "failed" && t.State != "killed" {
 			continue
 		}
+		t.Error = j.r.shorten(t.Error)
 		f := failedTask{RunTask: t, last: lastError(t.Error)}
 		switch {
 		case noDevice.MatchString(t.Error) && j.r.pool() != PoolCPU:
@@ -161,6 +162,11 @@ func (j *judgement) findFailures() {
 		}
 		j.failed = append(j.failed, f)
 	}
+}
+
+// shorten takes the session's own folder out of a text: its paths begin at the project.
+func (r *rehearsing) shorten(text string) string {
+	return strings.ReplaceAll(text, r.scratch()+string(filepath.Separator), "")
 }
 
 // lastError is the line of an error's tail that names it.
@@ -231,9 +237,6 @@ func (j *judgement) checkMachine() {
 	if r.spec.NoInternet && j.ev.netOpen {
 		j.notRehearsed("The session's internet is off at Kaggle; this system does not let it be cut off here.")
 	}
-	if !r.spec.NoInternet && len(r.spec.Pip) == 0 {
-		j.notRehearsed("What the code fetches from the internet: at Kaggle it needs a phone-verified account.")
-	}
 }
 
 func (j *judgement) checkInputs() {
@@ -282,11 +285,13 @@ func (j *judgement) missedInput() bool {
 	return missed
 }
 
+// missingFile is the file that an error's text says is not there, as the code spelled it; "" when it names none.
 func missingFile(text string) string {
-	for _, m := range noFile.FindAllStringSubmatch(text, -1) {
-		return m[1] + m[2] + m[3]
+	m := noFile.FindStringSubmatch(text)
+	if m == nil {
+		return ""
 	}
-	return ""
+	return strings.ReplaceAll(m[1]+m[2]+m[3], `\\`, `\`) // Python's repr
 }
 
 // inProject says whether a relative path is a file of the project that stays behind.
@@ -469,7 +474,7 @@ func (j *judgement) checkPaths() {
 		case strings.HasPrefix(file, "/kaggle/"):
 			say(CheckBad, fmt.Sprintf("%s is opened by Kaggle's absolute path, which cannot be rehearsed here.", file), f.Error,
 				`Use paths relative to the project (inputs are linked into data/), or os.environ.get("KAGGLE_INPUT", "/kaggle/input").`)
-		case path.IsAbs(file) && strings.HasPrefix(file, filepath.ToSlash(j.r.session)):
+		case strings.HasPrefix(file, j.r.session):
 			say(CheckBad, fmt.Sprintf("There is no %s in the session.", filepath.Base(file)), f.Error, "Put the file into the project and --include it, or attach it as an input.")
 		case path.IsAbs(file) || windowsPath.MatchString(file):
 			say(CheckBad, fmt.Sprintf("%s is an absolute path of a computer; at Kaggle there is no such file.", file), f.Error, j.pathFix(file))
@@ -500,7 +505,7 @@ func (j *judgement) pathFix(file string) string {
 		}
 		return fmt.Sprintf("Write %s instead, and let it travel (--include %s) or come from an input.", rel, rel)
 	}
-	return "Put the file into the project, or into a dataset that is attached, and open it by a relative path such as data/" + path.Base(filepath.ToSlash(file)) + "."
+	return "Put the file into the project, or into a dataset that is attached, and open it by a relative path such as data/" + path.Base(strings.ReplaceAll(file, `\`, "/")) + "."
 }
 
 func (j *judgement) checkWrites() {
@@ -687,7 +692,9 @@ func (j *judgement) checkDeadline() {
 			return
 		}
 	}
-	j.notRehearsed("A stop at the deadline and going on from a checkpoint: every task ended before.")
+	if len(j.failed) == 0 {
+		j.notRehearsed("A stop at the deadline and going on from a checkpoint: every task ended before.")
+	}
 }
 
 // measure puts the times into the result.

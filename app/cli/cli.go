@@ -46,6 +46,7 @@ type core interface {
 	ServeSandbox(ctx context.Context, s app.SandboxServe) error
 	Quota(ctx context.Context, live bool) (app.QuotaView, error)
 	Build(ctx context.Context, spec app.BuildSpec, progress func(app.Progress)) (app.BuildResult, error)
+	Rehearse(ctx context.Context, spec app.BuildSpec, opt app.RehearseOptions, progress func(app.Progress)) (app.Rehearsal, error)
 	Resume(ctx context.Context, kernel string, opt app.ResumeOptions) (app.BuildResult, error)
 	PlanPush(ctx context.Context, dir string, opt app.PushOptions) (app.PushPlan, error)
 	Push(ctx context.Context, plan app.PushPlan, consent app.Consent) (app.RunRow, error)
@@ -165,7 +166,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.buildCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
+		p.quotaCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root
