@@ -17,8 +17,7 @@ var session embed.FS
 
 const (
 	scriptTemplate = "session/bootstrap.py"
-	runnerSource   = "session/runner.py"
-	runnerMember   = "_sandglass/runner.py"
+	runnerFolder   = "_sandglass/" // of the runner's modules in the payload
 )
 
 // supportFolders are the packages that a training script may import.
@@ -42,17 +41,41 @@ const (
 	partBaseline = "baseline"
 )
 
-// runnerFile is the program that a script carries and runs.
-func runnerFile() (member, error) {
-	data, err := session.ReadFile(runnerSource)
+// runnerMembers are the modules of the program that a script carries and runs,
+// sorted by name. needs says of one whether this session can come to use it.
+func runnerMembers(needs func(module string) bool) ([]member, error) {
+	names, err := fs.Glob(session, "session/*.py")
 	if err != nil {
-		return member{}, fmt.Errorf("the runner in this program: %w", err)
+		return nil, fmt.Errorf("the runner in this program: %w", err)
 	}
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	if !isASCII(strings.ReplaceAll(string(data), "\n", "")) {
-		return member{}, fmt.Errorf("the runner in this program is not ASCII")
+	var out []member
+	for _, name := range names {
+		base := path.Base(name)
+		if name == scriptTemplate || !needs(strings.TrimSuffix(base, ".py")) {
+			continue
+		}
+		data, err := session.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("the runner in this program: %w", err)
+		}
+		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+		if !isASCII(strings.ReplaceAll(string(data), "\n", "")) {
+			return nil, fmt.Errorf("%s of the runner in this program is not ASCII", base)
+		}
+		out = append(out, member{runnerFolder + base, data, partRunner})
 	}
-	return member{runnerMember, data, partRunner}, nil
+	return out, nil
+}
+
+// needsModule: what only a follow-up or only a TPU uses stays at home otherwise.
+func (p *plan) needsModule(module string) bool {
+	switch module {
+	case "resume":
+		return len(p.ResumeFrom) > 0
+	case "tpu":
+		return p.shape.pool == poolTPU
+	}
+	return true
 }
 
 // supportMembers are the support packages, sorted by name.

@@ -37,7 +37,7 @@ func (p *plan) gather(c *collector) (*payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	runner, err := runnerFile()
+	runner, err := runnerMembers(p.needsModule)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (p *plan) gather(c *collector) (*payload, error) {
 		own = append(own, m)
 	}
 	pl.own = own
-	pl.members = append(append(append(pl.members, runner), own...), neededSupport(support, runner, own, p.commands())...)
+	pl.members = append(append(append(pl.members, runner...), own...), neededSupport(support, runner, own, p.commands())...)
 	if err := p.addCompetition(pl, c); err != nil {
 		return nil, err
 	}

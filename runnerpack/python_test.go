@@ -20,10 +20,15 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("kernel", sys.argv[1])
 kernel = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(kernel)
+import os
 files, tables = kernel.open_payload()
-runner = {"__name__": "runner"}
-exec(compile(files.extractfile("_sandglass/runner.py").read(), "runner.py", "exec"), runner)
-runner["unpack"](kernel.CONFIG, files, tables, sys.argv[2])
+os.makedirs(os.path.join(sys.argv[2], "_sandglass"))
+for name in ("tools", "splits"):
+    with open(os.path.join(sys.argv[2], "_sandglass", name + ".py"), "wb") as f:
+        f.write(files.extractfile("_sandglass/%s.py" % name).read())
+sys.path.insert(0, os.path.join(sys.argv[2], "_sandglass"))
+import splits
+splits.unpack(kernel.CONFIG, files, tables, sys.argv[2])
 `
 
 func python(t testing.TB) string {

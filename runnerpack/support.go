@@ -16,13 +16,13 @@ var coreSupport = []string{"__init__", "atomic", "budget"}
 // the project's code and commands name, and what those modules import in turn.
 // The others would be a third of a small script. Code that does not travel (a
 // command that starts a script out of a dataset) may import any of them.
-func neededSupport(support []member, runner member, own []member, commands []string) []member {
+func neededSupport(support, runner, own []member, commands []string) []member {
 	needed := map[string]bool{}
 	queue := []string{}
 	for _, m := range support {
 		name := supportModule(m)
 		if strings.HasPrefix(m.name, "kgkit/") || slices.Contains(coreSupport, name) ||
-			startsForeignCode(commands, own) || namesModule(own, commands, name) || importsModule(runner.data, name) {
+			startsForeignCode(commands, own) || namesModule(own, commands, name) || slices.ContainsFunc(runner, func(m member) bool { return importsModule(m.data, name) }) {
 			queue = append(queue, m.name)
 		}
 	}
@@ -60,7 +60,15 @@ func namesModule(own []member, commands []string, name string) bool {
 	for _, c := range commands {
 		look([]byte(c))
 	}
-	return pack && module
+	return pack && (module || name == "callbacks" && usesDeadline(own))
+}
+
+// deadlineCallback is a callback of a Deadline, which hands it on to the module
+// callbacks without naming it.
+var deadlineCallback = regexp.MustCompile(`\.\s*(?:lightgbm|xgboost|catboost|lightning|keras|transformers)\s*\(`)
+
+func usesDeadline(own []member) bool {
+	return slices.ContainsFunc(own, func(m member) bool { return bytes.Contains(m.data, []byte("Deadline")) && deadlineCallback.Match(m.data) })
 }
 
 // importsModule: Python of ours imports, or starts, the module.

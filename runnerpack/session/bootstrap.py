@@ -46,16 +46,17 @@ def make_scratch():
 
 
 def main():
-    """Writes the runner into the scratch folder and runs it from there. Returns the exit status."""
+    """Writes the runner's modules into the scratch folder and runs them from there. Returns the exit status."""
     files, tables = open_payload()
     scratch = make_scratch()
-    path = os.path.join(scratch, "_sandglass", "runner.py")
-    with open(path, "wb") as f:
-        f.write(files.extractfile("_sandglass/runner.py").read())
-    with open(path, encoding="ascii") as f:
-        runner = {"__name__": "sandglass_runner", "__file__": path, "T0": T0}
-        exec(compile(f.read(), path, "exec"), runner)
-    return runner["main"](CONFIG, files, tables, scratch)
+    home = os.path.join(scratch, "_sandglass")
+    for name in files.getnames():
+        if os.path.dirname(name) == "_sandglass" and name.endswith(".py"):
+            with open(os.path.join(home, os.path.basename(name)), "wb") as f:
+                f.write(files.extractfile(name).read())
+    sys.path.insert(0, home)
+    import runner
+    return runner.main(CONFIG, files, tables, scratch, T0)
 
 
 PAYLOAD_SHA256 = "@@PAYLOAD_SHA256@@"

@@ -7,9 +7,11 @@ and nothing is pruned, so a script needs no second code path.
     KG_RESERVE_S        s kept free after the last epoch for test inference and saving (600)
     KG_PRUNE_BASELINE   folder with the baseline's curve_fold<k>.json, or one such file
     KG_PRUNE_MARGIN     score units a fold may trail the baseline; without it nothing is pruned
+    KG_PRUNE_MARGIN_FOLD<k>  the same for one fold: the noise between its own seeds
     KG_PRUNE_MIN_FRAC   share of the schedule before which nothing is pruned (0.3)
 """
 
+import importlib
 import math
 import os
 import re
@@ -62,80 +64,12 @@ class Deadline:
         self.stopped = self.stopped or self.left() < 1.15 * self._longest + self.reserve
         return self.stopped
 
-    def _round(self):
-        self.step()
-        return self.should_stop()
-
-    # Callbacks. Each imports its framework when it is made, and not before.
-
-    def lightgbm(self):
-        """For lgb.train(callbacks=[deadline.lightgbm()]): ends the boosting, the model so far is kept."""
-        def callback(env):
-            if self._round():
-                from lightgbm.callback import EarlyStopException
-                raise EarlyStopException(env.iteration, env.evaluation_result_list)
-        callback.order = 40
-        return callback
-
-    def xgboost(self):
-        """For xgb.train(callbacks=[deadline.xgboost()])."""
-        from xgboost.callback import TrainingCallback
-        deadline = self
-
-        class StopInTime(TrainingCallback):
-            def after_iteration(self, model, epoch, evals_log):
-                return deadline._round()
-
-        return StopInTime()
-
-    def catboost(self):
-        """For model.fit(callbacks=[deadline.catboost()])."""
-        deadline = self
-
-        class StopInTime:
-            def after_iteration(self, info):
-                return not deadline._round()  # CatBoost stops on False
-
-        return StopInTime()
-
-    def lightning(self):
-        """For Trainer(callbacks=[deadline.lightning()]): stops between two batches."""
-        try:
-            from lightning.pytorch.callbacks import Callback
-        except ImportError:
-            from pytorch_lightning.callbacks import Callback
-        deadline = self
-
-        class StopInTime(Callback):
-            def on_train_batch_end(self, trainer, *args, **kwargs):
-                if deadline._round():
-                    trainer.should_stop = True
-
-        return StopInTime()
-
-    def keras(self):
-        """For model.fit(callbacks=[deadline.keras()]): stops between two batches."""
-        from keras.callbacks import Callback
-        deadline = self
-
-        class StopInTime(Callback):
-            def on_train_batch_end(self, batch, logs=None):
-                if deadline._round():
-                    self.model.stop_training = True
-
-        return StopInTime()
-
-    def transformers(self):
-        """For Trainer(callbacks=[deadline.transformers()]): saves a checkpoint and stops between two steps."""
-        from transformers import TrainerCallback
-        deadline = self
-
-        class StopInTime(TrainerCallback):
-            def on_step_end(self, args, state, control, **kwargs):
-                if deadline._round():
-                    control.should_save = control.should_training_stop = True
-
-        return StopInTime()
+    def __getattr__(self, name):
+        """lightgbm(), xgboost(), catboost(), lightning(), keras() and transformers(): a callback that stops that framework in
+        time. They are in sandglass/callbacks.py, which is imported when one is asked for."""
+        if name not in ("lightgbm", "xgboost", "catboost", "lightning", "keras", "transformers"):
+            raise AttributeError("a Deadline has no %r" % name)
+        return getattr(importlib.import_module("sandglass.callbacks").Stop(self), name)
 
 
 class TrainBudget:
@@ -166,6 +100,8 @@ class TrainBudget:
     Under torchrun or accelerate ask on rank 0 alone and broadcast what it says: each rank has a clock of its own, and one
     that stops without the others leaves them waiting.
 
+    asked is why tick() last wanted a save: "deadline", "interval" or None. last_save is when there was one, unix seconds.
+
     An existing curve_fold<k>.json is loaded: a resumed fold goes on where it was. next_epoch is the first epoch
     without a point. Scores that are not numbers (NaN) get no point, because JSON has no word for them.
     """
@@ -175,11 +111,11 @@ class TrainBudget:
         self.out_dir, self.fold, self.epochs, self.greater_is_better = os.fspath(out_dir), fold, max(1, int(epochs)), bool(greater_is_better)
         self.deadline = _number(env, "KG_DEADLINE", None)
         self.reserve = _number(env, "KG_RESERVE_S", 600.0)
-        self.margin = _number(env, "KG_PRUNE_MARGIN", None)
+        self.margin = _number(env, "KG_PRUNE_MARGIN_FOLD%s" % fold, _number(env, "KG_PRUNE_MARGIN", None))
         self.min_frac = _number(env, "KG_PRUNE_MIN_FRAC", 0.3)
         self.save_every = 60.0 * save_every
-        self._clock, self._began, self._last_tick, self._longest_tick, self._last_save, self._save_took = clock, None, None, 0.0, clock(), 0.0
-        self._asked = None
+        self._clock, self._began, self._last_tick, self._longest_tick, self.last_save, self._save_took = clock, None, None, 0.0, clock(), 0.0
+        self.asked = None
         self.curve_path = os.path.join(self.out_dir, "curve_fold%s.json" % fold)
         os.makedirs(self.out_dir, exist_ok=True)
         self.points = [] if start_epoch == 0 else _points(read_json(self.curve_path))
@@ -215,23 +151,23 @@ class TrainBudget:
             self._longest_tick = max(self._longest_tick, now - self._last_tick)
         self._last_tick = now
         near = self.left() < min(FIRST_SAVE, self.reserve) + 2 * self._longest_tick + 1.5 * self._save_took
-        if near and self._asked != "deadline":
-            self._asked = "deadline"
-            self._asked_at = now
+        if near and self.asked != "deadline":
+            self.asked = "deadline"
+            self._asked_since = now
             return True
-        if now - self._last_save >= self.save_every and self._asked is None:
-            self._asked, self._asked_at = "interval", now
+        if now - self.last_save >= self.save_every and self.asked is None:
+            self.asked, self._asked_since = "interval", now
             return True
         return False
 
     def saved(self):
         """Call after saving: the next save is due save_every minutes from now."""
         now = self._clock()
-        if self._asked is not None:
-            self._save_took = now - self._asked_at
-        if self._asked == "interval":
-            self._asked = None
-        self._last_save = self._last_tick = now
+        if self.asked is not None:
+            self._save_took = now - self._asked_since
+        if self.asked == "interval":
+            self.asked = None
+        self.last_save = self._last_tick = now
 
     # -- the verdict
 
@@ -249,8 +185,14 @@ class TrainBudget:
             if math.isfinite(value):
                 self.points.append({"epoch": int(epoch), "score": value, "seconds": seconds})
         self.best = self._best(self.points)
-        write_json(self.curve_path, {"fold": self.fold, "epochs": self.epochs, "greater_is_better": self.greater_is_better,
-                                     "points": self.points})
+        verdict = self._verdict(epoch, seconds)
+        curve = {"fold": self.fold, "epochs": self.epochs, "greater_is_better": self.greater_is_better, "points": self.points}
+        if verdict != "continue":
+            curve["verdict"] = verdict  # a script that stops on it and forgets the status has not finished the fold
+        write_json(self.curve_path, curve)
+        return verdict
+
+    def _verdict(self, epoch, seconds):
         if epoch + 1 >= self.epochs:
             return "continue"
         if self.should_prune(epoch):

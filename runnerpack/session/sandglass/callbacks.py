@@ -1,6 +1,6 @@
 """TrainBudget inside somebody else's loop: LightGBM, XGBoost, CatBoost, Lightning, Keras, Hugging Face.
 
-sandglass.budget.Deadline has callbacks that only stop in time. These also draw the learning curve, prune a fold that
+Stop has callbacks that only stop in time: those of a Deadline. Watch's also draw the learning curve, prune a fold that
 trails the baseline, and save on the way:
 
     budget = TrainBudget("artifacts/idea", fold=0, epochs=points(2000, every=50))
@@ -15,6 +15,106 @@ No framework is imported before its method is called.
 
 import math
 import os
+
+
+class Stop:
+    """Callbacks that only stop in time; Deadline.lightgbm() and the others are these.
+
+        deadline = Deadline()
+        booster = lightgbm.train(params, data, 2000, callbacks=[deadline.lightgbm()])
+        if deadline.stopped:
+            ...                              # the model so far is kept: save it
+    """
+
+    def __init__(self, deadline):
+        self.deadline = deadline
+
+    def late(self):
+        """After a round: True when the next would not fit."""
+        self.deadline.step()
+        return self.deadline.should_stop()
+
+    def lightgbm(self):
+        """For lightgbm.train(callbacks=...): ends the boosting, the model so far is kept."""
+        def callback(env):
+            if self.late():
+                from lightgbm.callback import EarlyStopException
+                raise EarlyStopException(env.iteration, env.evaluation_result_list)
+        callback.order = 40
+        return callback
+
+    def xgboost(self):
+        """For xgboost.train(callbacks=...)."""
+        from xgboost.callback import TrainingCallback
+        stop = self
+
+        class StopInTime(TrainingCallback):
+            def after_iteration(self, model, epoch, evals_log):
+                return stop.late()
+
+        return StopInTime()
+
+    def catboost(self):
+        """For model.fit(callbacks=...)."""
+        stop = self
+
+        class StopInTime:
+            def after_iteration(self, info):
+                return not stop.late()  # CatBoost stops on False
+
+        return StopInTime()
+
+    def lightning(self):
+        """For Trainer(callbacks=...): stops between two batches."""
+        stop = self
+
+        class StopInTime(lightning_callback()):
+            def on_train_batch_end(self, trainer, *args, **kwargs):
+                if stop.late():
+                    trainer.should_stop = True
+
+        return StopInTime()
+
+    def keras(self):
+        """For model.fit(callbacks=...): stops between two batches."""
+        stop = self
+
+        class StopInTime(keras_callback()):
+            def on_train_batch_end(self, batch, logs=None):
+                if stop.late():
+                    self.model.stop_training = True
+
+        return StopInTime()
+
+    def transformers(self):
+        """For Trainer(callbacks=...): saves a checkpoint and stops between two steps."""
+        from transformers import TrainerCallback
+        stop = self
+
+        class StopInTime(TrainerCallback):
+            def on_step_end(self, args, state, control, **kwargs):
+                if stop.late():
+                    control.should_save = control.should_training_stop = True
+
+        return StopInTime()
+
+
+def lightning_callback():
+    """The base class of Lightning's callbacks, under its new name or its old one."""
+    try:
+        from lightning.pytorch.callbacks import Callback
+    except ImportError:
+        from pytorch_lightning.callbacks import Callback
+    return Callback
+
+
+def keras_callback():
+    """The base class of Keras's callbacks, on its own or within TensorFlow."""
+    try:
+        from keras.callbacks import Callback
+    except ImportError:
+        from tensorflow.keras.callbacks import Callback
+    return Callback
 
 
 def points(rounds, every):
@@ -60,7 +160,7 @@ class Watch:
     def _step(self, what=None):
         """After a batch or a round. True when time is up."""
         if self.verdict == "continue" and self.budget.tick():
-            near = self.budget._asked == "deadline"
+            near = self.budget.asked == "deadline"
             self._save(what)
             if near:
                 self.verdict = "timeout"
@@ -153,13 +253,9 @@ class Watch:
 
     def lightning(self):
         """For Trainer(callbacks=[watch.lightning()]); metric is a name the module logs in validation."""
-        try:
-            from lightning.pytorch.callbacks import Callback
-        except ImportError:
-            from pytorch_lightning.callbacks import Callback
         watch = self
 
-        class Watching(Callback):
+        class Watching(lightning_callback()):
             def on_train_epoch_start(self, trainer, pl_module):
                 watch.budget.start_epoch()
 
@@ -178,13 +274,9 @@ class Watch:
 
     def keras(self):
         """For model.fit(callbacks=[watch.keras()]); resume with initial_epoch=budget.next_epoch."""
-        try:
-            from keras.callbacks import Callback
-        except ImportError:
-            from tensorflow.keras.callbacks import Callback
         watch = self
 
-        class Watching(Callback):
+        class Watching(keras_callback()):
             def on_epoch_begin(self, epoch, logs=None):
                 watch.budget.start_epoch()
 
@@ -212,10 +304,10 @@ class Watch:
                 watch.budget.start_epoch()
 
             def on_step_end(self, args, state, control, **kwargs):
-                before = watch.budget._last_save
+                before = watch.budget.last_save
                 if watch._step():
                     control.should_training_stop = True
-                if watch.budget._last_save != before:
+                if watch.budget.last_save != before:
                     control.should_save = True
 
             def on_evaluate(self, args, state, control, metrics=None, **kwargs):

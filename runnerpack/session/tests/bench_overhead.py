@@ -15,7 +15,8 @@ import time
 
 from harness import Case, job
 
-import runner
+import sampler
+import tools
 
 
 class Bench(Case):
@@ -48,7 +49,7 @@ def session():
         case.doCleanups()
 
 
-def sampler():
+def sampling():
     """Share of a core that sampling takes: reading nvidia-smi's lines for two cards, and telling of them."""
     rounds = 5000
     case = Bench()
@@ -62,7 +63,7 @@ def sampler():
         record = Quiet()
         record.data = {"hardware": {"gpus": [{}, {}]}}
         began = time.process_time()  # of this process, all threads
-        found = runner.Sampler(record, runner.Clock(1.0))
+        found = sampler.Sampler(record, tools.Clock(1.0, 0.0))
         while len(found.samples) < 2 * rounds:
             time.sleep(0.01)
         found.flush()
@@ -78,7 +79,7 @@ def main():
     for name, values in zip(("script start to first task", "of it preflight", "5 instant tasks, 2 workers, beside preflight",
                              "of it CPU time, on a busy machine the truer one"), zip(*rows)):
         print("%-48s median %.3f s, longest %.3f s" % (name + ":", statistics.median(values), max(values)))
-    print("%-48s %.5f %% of a core" % ("sampler, two cards:", 100 * sampler()))
+    print("%-48s %.5f %% of a core" % ("sampler, two cards:", 100 * sampling()))
 
 
 if __name__ == "__main__":

@@ -81,8 +81,10 @@ def script(config, files, splits=()):
     with open(os.path.join(SESSION, "bootstrap.py"), encoding="ascii") as f:
         text = f.read()
     content = {"src/train.py": TRAIN}
-    with open(os.path.join(SESSION, "runner.py"), "rb") as f:
-        content["_sandglass/runner.py"] = f.read()
+    for name in os.listdir(SESSION):
+        if name.endswith(".py") and name != "bootstrap.py":
+            with open(os.path.join(SESSION, name), "rb") as f:
+                content["_sandglass/" + name] = f.read()
     for package in ("sandglass", "kgkit"):
         for name in os.listdir(os.path.join(SESSION, package)):
             if name.endswith(".py"):

@@ -7,7 +7,8 @@ import unittest
 
 from harness import Case, job, pids_with
 
-import runner
+import jobs
+import tools
 
 # What a command becomes under torchrun and accelerate is in these two lines.
 TORCHRUN = "python -m torch.distributed.run --standalone --nproc_per_node=2 "
@@ -29,20 +30,20 @@ class Words(unittest.TestCase):
                 ("python src/ddp.py --epochs 3", "src/ddp.py --epochs 3"),
                 ("python3 -u src/ddp.py", "src/ddp.py"),
                 ("/usr/bin/python3.10 -m pkg.train --x 'a b'", "-m pkg.train --x 'a b'")):
-            self.assertEqual(runner.launched(cmd, "torchrun", 2), TORCHRUN + want)
-            self.assertEqual(runner.launched(cmd, "accelerate", 2), ACCELERATE + want)
-        self.assertEqual(runner.launched("TOKENIZERS_PARALLELISM=false python a.py", "torchrun", 2), "TOKENIZERS_PARALLELISM=false " + TORCHRUN + "a.py")
-        self.assertEqual(runner.launched("anything at all", "none", 2), "anything at all")
-        self.assertNotIn("--multi_gpu", runner.launched("python a.py", "accelerate", 1))
+            self.assertEqual(jobs.launched(cmd, "torchrun", 2), TORCHRUN + want)
+            self.assertEqual(jobs.launched(cmd, "accelerate", 2), ACCELERATE + want)
+        self.assertEqual(jobs.launched("TOKENIZERS_PARALLELISM=false python a.py", "torchrun", 2), "TOKENIZERS_PARALLELISM=false " + TORCHRUN + "a.py")
+        self.assertEqual(jobs.launched("anything at all", "none", 2), "anything at all")
+        self.assertNotIn("--multi_gpu", jobs.launched("python a.py", "accelerate", 1))
 
     def test_what_no_launcher_can_start_is_refused(self):
         for cmd in ("bash run.sh", "python -c 'print(1)'", "python", "cd src && python a.py"):
-            with self.assertRaises(runner.Stop, msg=cmd):
-                runner.launched(cmd, "torchrun", 2)
+            with self.assertRaises(tools.Stop, msg=cmd):
+                jobs.launched(cmd, "torchrun", 2)
 
     def test_a_fold_has_no_launcher(self):
-        with self.assertRaises(runner.Stop):
-            runner.Job(job(launcher="torchrun"))
+        with self.assertRaises(tools.Stop):
+            jobs.Job(job(launcher="torchrun"))
 
 
 class Accelerate(Case):
@@ -56,7 +57,7 @@ class Accelerate(Case):
         self.assertEqual(ran.states, {("idea", None): "done"}, ran.output)
         asked, threads, cards = self.json("subs/asked.json")
         self.assertEqual(asked, ["--multi_gpu", "--num_processes=2", "--num_machines=1", "src/ddp.py", "--x", "1"])
-        self.assertEqual(int(threads), max(1, runner.cpu_count() // 2))
+        self.assertEqual(int(threads), max(1, tools.cpu_count() // 2))
         self.assertIsNone(cards)
 
 

@@ -4,13 +4,15 @@ import ast
 import hashlib
 import importlib.util
 import os
-import re
 import sys
 import time
 
 from harness import SESSION, Case, job, kill_all, pids_with
 
-import runner
+import sampler
+import tasks
+import tools
+import tpu
 
 
 class Source(Case):
@@ -192,13 +194,12 @@ class Devices(Case):
         kept, path = {k: os.environ.pop(k) for k in list(os.environ) if k == "ISTPUVM" or k.startswith("SANDGLASS_FAKE_TPU")}, list(sys.path)
         try:
             if not any(importlib.util.find_spec(m) for m in ("torch_xla", "jax", "libtpu")):
-                self.assertIn("not the TPU image", runner.wrong_image("TpuV5E8"))
-            self.assertIsNone(runner.wrong_image("NvidiaTeslaT4"))
+                self.assertIn("not the TPU image", tpu.wrong_image())
             os.environ["ISTPUVM"] = "1"
-            self.assertIsNone(runner.wrong_image("TpuV5E8"))
+            self.assertIsNone(tpu.wrong_image())
             del os.environ["ISTPUVM"]
             sys.path.insert(0, os.path.join(self.dir, "there"))
-            self.assertIsNone(runner.wrong_image("TpuV5E8"))
+            self.assertIsNone(tpu.wrong_image())
             self.assertNotIn("jax", sys.modules)
         finally:
             sys.path[:] = path
@@ -277,24 +278,24 @@ class Pace(Case):
                 lines, now = 0, start
                 while now < start + 60:
                     lines += running
-                    now += runner.points_every(now, running)
+                    now += tasks.points_every(now, running)
                 self.assertLessEqual(lines / (now - start) * 60, most, (running, start))
-        self.assertLessEqual(runner.points_every(2, 2), 1.0)  # and at once while somebody watches it start
-        self.assertGreaterEqual(runner.util_every(60), 30)
+        self.assertLessEqual(tasks.points_every(2, 2), 1.0)  # and at once while somebody watches it start
+        self.assertGreaterEqual(sampler.util_every(60), 30)
 
     def test_every_cap_leaves_time_to_work_and_to_end(self):
         for hours in (0.01, 0.05, 0.1, 0.3, 0.5, 1, 2, 7, 9, 12):
             with self.subTest(hours):
-                c = runner.Clock(hours, 0.0)
+                c = tools.Clock(hours, 0.0)
                 self.assertGreaterEqual(c.graceful / c.cap, 0.74)
                 self.assertLess(c.first, 0.1 * c.cap)
                 self.assertTrue(c.graceful < c.hard < c.hard + c.grace < c.end < c.cap)
-        self.assertEqual(runner.Clock(1, 0.0).graceful, 3000.0)
+        self.assertEqual(tools.Clock(1, 0.0).graceful, 3000.0)
 
     def test_utilisation_leaves_start_up_and_tail_out(self):
         class Record:
             data = {"hardware": {"gpus": []}}
-        s = runner.Sampler.__new__(runner.Sampler)
+        s = sampler.Sampler.__new__(sampler.Sampler)
         s.record, s.samples, s.spans = Record(), [], [("gpu0", 10, 20, 110), ("gpu1", 10, 20, 60)]
         for t in range(0, 200):
             s.samples.append((t, "gpu0", 90.0 if 20 <= t <= 110 else 0.0, 5.0, None))

@@ -1,7 +1,6 @@
 """Packed tables come back byte for byte, or the session stops before anything trains."""
 
 import hashlib
-import importlib.util
 import itertools
 import lzma
 import os
@@ -9,15 +8,9 @@ import random
 import shutil
 import unittest
 
-from harness import SESSION, Case, job
+from harness import Case, job
 
-
-def load():
-    """The runner as a module."""
-    spec = importlib.util.spec_from_file_location("runner_module", os.path.join(SESSION, "runner.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+import splits
 
 
 def varint(value):
@@ -42,7 +35,6 @@ def radix(digits, k, group, width):
 class Kinds(Case):
     def setUp(self):
         super().setUp()
-        self.runner = load()
         self.rng = random.Random(7)
 
     def table(self, columns, cells, blobs, **more):
@@ -51,7 +43,7 @@ class Kinds(Case):
                       "final_eol": True, "columns": columns}, **more)
         text = split["eol"].join(line.replace(",", split["sep"]) for line in lines) + (split["eol"] if split["final_eol"] else "")
         want = (b"\xef\xbb\xbf" if split["bom"] else b"") + text.encode()
-        self.assertEqual(self.runner.unpack_split(split, blobs.__getitem__), want)
+        self.assertEqual(splits.unpack_split(split, blobs.__getitem__), want)
 
     def test_numbers_and_constants(self):
         ids = [5, 3, 300, -7, 70000]
@@ -92,9 +84,9 @@ class Kinds(Case):
 
     def test_unknown_kinds_have_their_name_in_the_error(self):
         with self.assertRaisesRegex(ValueError, "spiral"):
-            self.runner.unpack_column({"name": "a", "kind": "spiral", "blob": "b", "xz": False}, 1, lambda c: b"")
+            splits.unpack_column({"name": "a", "kind": "spiral", "blob": "b", "xz": False}, 1, lambda c: b"")
         with self.assertRaisesRegex(ValueError, "novel"):
-            self.runner.unpack_split({"form": "novel"}, None)
+            splits.unpack_split({"form": "novel"}, None)
 
 
 class InTheSession(Case):
