@@ -135,7 +135,9 @@ func (a *App) storeVerdict(ctx context.Context, r runlog.Run, v planner.Verdict,
 		if v.Message != "" {
 			r.Failure = v.Message
 		}
-		if v.Started && r.StartedAt.IsZero() {
+		// A kernel that was found when it was over long since has no cap to bound it: from its start to the moment of looking is no
+		// running time, and it would be charged as one.
+		if long := gap && v.Terminal && r.Cap == 0; v.Started && r.StartedAt.IsZero() && !long {
 			r.StartedAt = lastRun
 			if r.StartedAt.IsZero() && !(gap && v.Terminal) {
 				r.StartedAt = at

@@ -265,7 +265,10 @@ func stateLine(v app.RunView, now time.Time) string {
 	case app.StateQueued:
 		s += " for " + span(v.QueuedFor)
 	case app.StateRunning:
-		s += fmt.Sprintf(" for %s of %s", hours(v.Hours), hours(v.CapHours))
+		s += " for " + hours(v.Hours)
+		if v.CapHours > 0 {
+			s += " of " + hours(v.CapHours)
+		}
 		if done, all := finished(v.Tasks); all > 0 {
 			s += fmt.Sprintf(", %d of %s ended", done, count(all, "task"))
 		}
@@ -296,8 +299,11 @@ func runText(out io.Writer, v app.RunView, now time.Time) {
 	defer func() { fmt.Fprint(out, plain(text.String())) }()
 	w := &text
 	fmt.Fprintln(w, stateLine(v, now))
-	if v.Hours > 0 && v.State != app.StateRunning {
+	switch {
+	case v.Hours > 0 && v.State != app.StateRunning && v.CapHours > 0:
 		fmt.Fprintf(w, "%s used of a cap of %s\n", hours(v.Hours), hours(v.CapHours))
+	case v.Hours > 0 && v.State != app.StateRunning: // pushed elsewhere, so its cap is not known
+		fmt.Fprintf(w, "%s used\n", hours(v.Hours))
 	}
 	if v.Score != nil {
 		fmt.Fprintf(w, "%s %.5g", metric(v.Metric), *v.Score)
