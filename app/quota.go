@@ -15,6 +15,8 @@ import (
 // longest reading age that is not re-based anyway.
 const holdWindow = 8 * 24 * time.Hour
 
+const weekLong = 7 * 24 * time.Hour
+
 // Quota gives this week's hours. With live it asks Kaggle; when that fails the
 // last reading is given with Live false, Why and Failed saying so, and an error
 // only when there has never been a reading.
@@ -96,6 +98,13 @@ func poolReading(p *kaggle.PoolQuota) *runlog.PoolReading {
 // cachedQuota is the last reading brought up to now: what our own runs hold is
 // taken off, and a reading from before the reset is re-based.
 func (a *App) cachedQuota(ctx context.Context, acc Account) (QuotaView, error) {
+	return a.quotaAt(ctx, acc, a.now())
+}
+
+// quotaAt is the same at a time that a plan is made for. A reading whose own next
+// reset is less than a week after that time is of that week, whatever this
+// computer's clock said when it came.
+func (a *App) quotaAt(ctx context.Context, acc Account, now time.Time) (QuotaView, error) {
 	r, err := a.store.LastQuota(ctx, acc.ID)
 	if errors.Is(err, runlog.ErrNotFound) {
 		return QuotaView{Why: "never read"}, nil
@@ -107,13 +116,13 @@ func (a *App) cachedQuota(ctx context.Context, acc Account) (QuotaView, error) {
 	if err != nil {
 		return QuotaView{}, err
 	}
-	v := QuotaView{FetchedAt: r.At, RefreshAt: r.RefreshAt}
+	v := QuotaView{FetchedAt: r.At, RefreshAt: r.RefreshAt, StartedSince: startedSince(holds, r.At)}
 	for _, p := range []struct {
 		pool planner.Pool
 		from *runlog.PoolReading
 		to   *PoolView
 	}{{PoolGPU, r.GPU, &v.GPU}, {PoolTPU, r.TPU, &v.TPU}} {
-		b := a.balance(acc, p.pool, r, p.from, holds)
+		b := a.balanceAt(acc, p.pool, r, p.from, holds, now)
 		if b == nil {
 			continue
 		}
@@ -130,6 +139,18 @@ func (a *App) cachedQuota(ctx context.Context, acc Account) (QuotaView, error) {
 	return v, nil
 }
 
+// startedSince names our metered runs that went out after a reading, which it
+// therefore does not contain.
+func startedSince(holds []planner.Hold, at time.Time) []string {
+	var names []string
+	for _, h := range holds {
+		if h.Pool != PoolCPU && (h.StartedAt.After(at) || h.StartedAt.IsZero() && h.Phase != planner.HoldEnded) {
+			names = append(names, h.Label)
+		}
+	}
+	return names
+}
+
 // markFresh says whether a reading is still live on screen: the last question was answered, and not long ago.
 func (a *App) markFresh(v *QuotaView) {
 	age := a.now().Sub(v.FetchedAt)
@@ -144,12 +165,16 @@ func (a *App) markFresh(v *QuotaView) {
 	}
 }
 
-// balance reckons one pool; nil when Kaggle did not report it.
+// balance reckons one pool now; nil when Kaggle did not report it.
 func (a *App) balance(acc Account, pool planner.Pool, r runlog.QuotaReading, p *runlog.PoolReading, holds []planner.Hold) *planner.Balance {
+	return a.balanceAt(acc, pool, r, p, holds, a.now())
+}
+
+// balanceAt is the same at a time that a plan is made for.
+func (a *App) balanceAt(acc Account, pool planner.Pool, r runlog.QuotaReading, p *runlog.PoolReading, holds []planner.Hold, now time.Time) *planner.Balance {
 	if p == nil {
 		return nil
 	}
-	now := a.now()
 	var mine []planner.Hold
 	for _, h := range holds {
 		if h.Pool != pool {
@@ -158,8 +183,12 @@ func (a *App) balance(acc Account, pool planner.Pool, r runlog.QuotaReading, p *
 		h.StartedAt, h.EndedAt = quotaTime(acc, h.StartedAt, now), quotaTime(acc, h.EndedAt, now)
 		mine = append(mine, h)
 	}
+	at := quotaTime(acc, r.At, now)
+	if until := r.RefreshAt.Sub(now); speedOf(acc) == 1 && until > 0 && until <= weekLong && r.RefreshAt.Sub(at) > weekLong {
+		at = now
+	}
 	b := planner.BalanceOf(planner.Reading{Pool: pool, Used: p.Used, Reserved: p.Reserved, Total: p.Total,
-		FetchedAt: quotaTime(acc, r.At, now), RefreshAt: r.RefreshAt}, mine, now)
+		FetchedAt: at, RefreshAt: r.RefreshAt}, mine, now)
 	return &b
 }
 

@@ -41,6 +41,8 @@ type QuotaView struct {
 	Why       string    // when not live: why, in one sentence
 	Failed    error     // Kaggle was asked and gave no figures: why; nil otherwise
 	Rebased   bool      // the reading is older than the reset and was re-based
+
+	StartedSince []string // names of our runs that went out after the reading: it does not contain them, held does
 }
 
 // BuildSpec asks for a kernel folder. Fields as runnerpack.Spec; the owner comes from the account.
@@ -322,6 +324,16 @@ type WeekView struct {
 	Waiting  []RunRow // authorised, not pushed yet
 	NeedsYou []RunRow // finished and not collected, or failed and not looked at
 	Now      time.Time
+
+	ExpiringGPU, ExpiringTPU *Expiring // hours about to expire unused; nil: nothing to say
+}
+
+// Expiring is what is about to expire in one pool, in hours.
+type Expiring struct {
+	LeftH     float64 // left now
+	BurnableH float64 // of it, with the sessions that can still run before the reset
+	LostH     float64 // LeftH - BurnableH: lost whatever is started
+	LongestH  float64 // cap of the longest run that can start now and end before the reset
 }
 
 // EventKind says what changed. An event carries no data: read a fresh view.

@@ -167,7 +167,34 @@ func (a *App) Week(ctx context.Context) (WeekView, error) {
 	if err := a.weekBurn(ctx, acc, &v); err != nil {
 		return v, err
 	}
-	return v, a.weekRuns(ctx, acc, &v)
+	if err := a.weekRuns(ctx, acc, &v); err != nil {
+		return v, err
+	}
+	return v, a.weekExpiring(ctx, acc, &v)
+}
+
+// weekExpiring says which hours are about to expire unused.
+func (a *App) weekExpiring(ctx context.Context, acc Account, v *WeekView) error {
+	if planner.ExpiringWithin < v.Quota.RefreshAt.Sub(v.Now) {
+		return nil
+	}
+	var p planner.PlanAsk
+	if err := a.seasonFacts(ctx, acc, &p, v.Now); err != nil {
+		return err
+	}
+	for _, x := range []struct {
+		pool planner.Pool
+		view PoolView
+		in   planner.PlanPool
+		to   **Expiring
+	}{{PoolGPU, v.Quota.GPU, p.GPU, &v.ExpiringGPU}, {PoolTPU, v.Quota.TPU, p.TPU, &v.ExpiringTPU}} {
+		x.in.Known, x.in.LeftH = x.view.Known, x.view.Left
+		if e, ok := planner.AboutToExpire(x.pool, x.in, v.Quota.RefreshAt, v.Now); ok {
+			e := Expiring(e)
+			*x.to = &e
+		}
+	}
+	return nil
 }
 
 // weekBurn fills the burn by week and the pace of this one.

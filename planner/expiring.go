@@ -14,6 +14,7 @@ type Expiring struct {
 	LeftH     float64 // left now
 	BurnableH float64 // of it, with the sessions that can run until the reset
 	LostH     float64 // LeftH - BurnableH: lost whatever is started
+	LongestH  float64 // cap of the longest run that can start now and end before the reset
 }
 
 // AboutToExpire says whether hours of a pool are about to expire, and what can still be done about them. ok is false when
@@ -26,5 +27,6 @@ func AboutToExpire(pool Pool, in PlanPool, refreshAt, now time.Time) (e Expiring
 	in = in.filled(pool)
 	e = Expiring{LeftH: in.LeftH, BurnableH: min(in.LeftH, in.burnable(left.Hours(), in.BusyH))}
 	e.LostH = e.LeftH - e.BurnableH
+	e.LongestH = max(0, min(e.LeftH, in.LimitH, left.Hours()-in.QueueH))
 	return e, true
 }

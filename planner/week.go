@@ -94,13 +94,21 @@ func BurnByWeek(burns []Burn, readings []Reading, refreshAt, now time.Time, n in
 	return out
 }
 
-// elsewhere is the part of a reading that none of our runs explains.
+// negligible is how far Kaggle's clock and ours differ about the length of a session: less than that is nobody's burn. (We
+// see a start late, by up to the time between two questions; the runner's own record, taken in later, is closer.)
+const negligible = 90 * time.Second
+
+// elsewhere is the part of a reading that none of our runs explains: sessions that were started on the website or by
+// another program.
 func elsewhere(r Reading, burns []Burn, start time.Time) time.Duration {
 	rest := r.Used
 	for _, b := range burns {
 		rest -= overlap(b, start, r.FetchedAt)
 	}
-	return notNegative(rest)
+	if rest < negligible {
+		return 0
+	}
+	return rest
 }
 
 func lastReading(readings []Reading, from, to time.Time) (Reading, bool) {

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/app/runlog"
+)
+
+// States of a backlog item.
+const (
+	BacklogTodo    = "todo"
+	BacklogDone    = "done"
+	BacklogDropped = "dropped"
+)
+
+// BacklogItem is a run that could be started one day. Plan chooses from those that are validated.
+type BacklogItem struct {
+	ID        int64     `json:"id"`
+	Name      string    `json:"name"`
+	Project   string    `json:"project"` // folder; "" = none
+	Command   string    `json:"command"`
+	Dir       string    `json:"dir"` // build folder; "" = not built yet
+	Pool      string    `json:"pool"`
+	Hours     float64   `json:"hours"`     // it will probably burn; 0 = not known
+	Gain      *float64  `json:"gain"`      // expected, above zero is better; null = not known
+	GainSD    *float64  `json:"gain_sd"`   // its standard deviation
+	Validated bool      `json:"validated"` // ready to start: the script ran, and the idea is worth its hours
+	Divisible bool      `json:"divisible"` // saves checkpoints, so a part of it is worth its part
+	State     string    `json:"state"`     // todo, done, dropped
+	Note      string    `json:"note"`
+	AddedAt   time.Time `json:"added_at"`
+	ChangedAt time.Time `json:"changed_at"`
+}
+
+// ErrNoBacklogItem is the answer when no open item has that name or number.
+var ErrNoBacklogItem = errors.New("there is no such item in the backlog")
+
+// AddBacklog adds an item. Two open items of one project cannot have the same name.
+func (a *App) AddBacklog(ctx context.Context, in BacklogItem) (BacklogItem, error) {
+	in.Name = strings.Join(strings.Fields(in.Name), " ")
+	in.Pool = strings.ToLower(in.Pool)
+	if in.Pool == "" {
+		in.Pool = PoolGPU
+	}
+	switch {
+	case in.Name == "":
+		return in, &CallError{Reason: "an item of the backlog needs a name", Action: "Name the idea in a few words."}
+	case in.Pool != PoolGPU && in.Pool != PoolTPU && in.Pool != PoolCPU:
+		return in, &CallError{Reason: in.Pool + " is no pool of hours", Action: "Say gpu, tpu or cpu."}
+	case !(in.Hours >= 0 && in.Hours < 1e4):
+		return in, &CallError{Reason: fmt.Sprintf("%v is no number of hours", in.Hours)}
+	case in.Gain != nil && (math.IsNaN(*in.Gain) || math.IsInf(*in.Gain, 0)), in.GainSD != nil && !(*in.GainSD >= 0 && *in.GainSD < math.Inf(1)):
+		return in, &CallError{Reason: "the gain and its standard deviation are numbers, and the latter is not below zero"}
+	}
+	for _, path := range []*string{&in.Project, &in.Dir} {
+		if *path == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*path)
+		if err != nil {
+			return in, fmt.Errorf("the folder %s: %w", *path, err)
+		}
+		*path = whole
+	}
+	in.State = BacklogTodo
+	row, err := a.store.AddBacklog(ctx, runlog.BacklogItem(in), func(others []runlog.BacklogItem) error {
+		for _, o := range others {
+			if o.State == BacklogTodo && o.Project == in.Project && strings.EqualFold(o.Name, in.Name) {
+				return &CallError{Reason: fmt.Sprintf("%s is in the backlog already, as number %d", o.Name, o.ID), Action: "Give this one another name, or drop that one."}
+			}
+		}
+		return nil
+	})
+	return BacklogItem(row), err
+}
+
+// Backlog lists the open items, the oldest first; with all those that are done or dropped too.
+func (a *App) Backlog(ctx context.Context, all bool) ([]BacklogItem, error) {
+	rows, err := a.store.Backlog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []BacklogItem{}
+	for _, r := range rows {
+		if all || r.State == BacklogTodo {
+			out = append(out, BacklogItem(r))
+		}
+	}
+	return out, nil
+}
+
+// MarkBacklog sets the state of an open item, found by its number or name, to done or dropped.
+func (a *App) MarkBacklog(ctx context.Context, item, state string) (BacklogItem, error) {
+	if state != BacklogDone && state != BacklogDropped {
+		return BacklogItem{}, &CallError{Reason: state + " is no end of a backlog item", Action: "Say done or dropped."}
+	}
+	rows, err := a.store.Backlog(ctx)
+	if err != nil {
+		return BacklogItem{}, err
+	}
+	id, err := openItem(rows, item)
+	if err != nil {
+		return BacklogItem{}, err
+	}
+	row, err := a.store.UpdateBacklog(ctx, id, func(b *runlog.BacklogItem) error {
+		if b.State != BacklogTodo {
+			return fmt.Errorf("%w: %s is %s", ErrNoBacklogItem, b.Name, b.State)
+		}
+		b.State = state
+		return nil
+	})
+	return BacklogItem(row), err
+}
+
+// openItem finds one open item by number or by name.
+func openItem(rows []runlog.BacklogItem, item string) (int64, error) {
+	item = strings.Join(strings.Fields(item), " ")
+	number, numErr := strconv.ParseInt(item, 10, 64)
+	var named []int64
+	for _, r := range rows {
+		switch {
+		case r.State != BacklogTodo:
+		case numErr == nil && r.ID == number:
+			return r.ID, nil
+		case strings.EqualFold(r.Name, item):
+			named = append(named, r.ID)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return 0, fmt.Errorf("%w: %q", ErrNoBacklogItem, item)
+	case 1:
+		return named[0], nil
+	}
+	return 0, &CallError{Reason: fmt.Sprintf("%d open items have the name %s", len(named), item), Action: fmt.Sprintf("Give its number: %s.", numberList(named))}
+}
+
+func numberList(ids []int64) string {
+	parts := make([]string, len(ids))
+	for i, id := range ids {
+		parts[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(parts, ", ")
+}
