@@ -15,15 +15,26 @@ const mib = 1 << 20
 type Precision string
 
 // The precisions. Sources disagree about "mixed precision Adam" (12, 16 or 18 bytes a parameter) because frameworks store
-// weights differently; these names say which storage is meant. "" is the usual one of the method: autocast for full
-// training, a 16-bit base under LoRA, QLoRA and for inference.
+// weights differently. Most of these names say which storage is meant; FP16 and BF16 do not, and take the range. "" is the
+// usual one of the method: autocast for full training, a 16-bit base under LoRA, QLoRA and for inference.
 const (
-	FP32    Precision = "fp32"     // everything in 32 bits
-	AMP     Precision = "amp"      // torch.autocast with fp16: weights, gradients and optimiser stay 32 bits, most activations are 16
-	AMPBF16 Precision = "amp-bf16" // the same with bf16
-	FP16    Precision = "fp16"     // weights and gradients in 16 bits
-	BF16    Precision = "bf16"     // the same with bf16
+	FP32     Precision = "fp32"      // everything in 32 bits
+	AMP      Precision = "amp"       // torch.autocast with fp16: weights, gradients and optimiser stay 32 bits, most activations are 16
+	AMPBF16  Precision = "amp-bf16"  // the same with bf16
+	FP16     Precision = "fp16"      // 16 bits, from pure to autocast; the frozen base of LoRA is 2 bytes
+	BF16     Precision = "bf16"      // the same with bf16
+	PureFP16 Precision = "pure-fp16" // weights and gradients in 16 bits, optimiser in 32
+	PureBF16 Precision = "pure-bf16" // the same with bf16
 )
+
+func (p Precision) pure() bool { return p == PureFP16 || p == PureBF16 }
+
+// half: computes in 16 bits without saying how the weights are stored.
+func (p Precision) half() bool { return p == FP16 || p == BF16 }
+
+func (p Precision) auto() bool { return p == AMP || p == AMPBF16 }
+
+func (p Precision) isBF16() bool { return p == BF16 || p == AMPBF16 || p == PureBF16 }
 
 // Optimizer is what keeps state for every trained parameter. "" is Adam.
 type Optimizer string

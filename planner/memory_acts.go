@@ -111,20 +111,23 @@ func (e *estimator) transformer() {
 // layer is what a layer keeps, and what is kept of it under checkpointing: its input, 2 s b h bytes in 16 bits.
 func (e *estimator) layer(m ModelFacts, b, s float64, i int, fused bool) (full, kept float64) {
 	input := s * b * float64(m.Hidden)
-	switch e.ask.Precision {
-	case FP32:
+	k := 1.0
+	switch p := e.ask.Precision; {
+	case p.auto():
+		k = [3]float64{1, 1.3, 1.3}[i] // autocast leaves softmax, norms and losses in 32 bits
+	case p.half() && e.ask.Method == FullTraining:
+		k = [3]float64{1, 1.15, 1.3}[i]
+	case p.half():
+		k = [3]float64{1, 1, 1.3}[i]
+	case !p.pure():
 		return LayerBytes(m, b, s, 32, fused), 4 * input
-	case FP16, BF16:
-		return LayerBytes(m, b, s, 16, fused), 2 * input
 	}
-	k := [3]float64{1, 1.3, 1.3}[i] // autocast leaves softmax, norms and losses in 32 bits
 	return k * LayerBytes(m, b, s, 16, fused), k * 2 * input
 }
 
 func (e *estimator) actsSource() string {
 	s := "s b h (34 + 5 a s/h) bytes a layer in 16 bits, (66 + 9 a s/h) in 32 (Korthikanti et al.)"
-	switch e.ask.Precision {
-	case AMP, AMPBF16:
+	if e.ask.Precision.auto() || e.ask.Precision.half() {
 		s += "; autocast up to 1.3 times the 16-bit figure (unverified)"
 	}
 	switch e.ask.Attention {
@@ -239,10 +242,10 @@ func (e *estimator) convolutions() {
 func (e *estimator) perImage() (triple, string) {
 	a, m := e.ask, e.ask.Model
 	share := one(1)
-	switch a.Precision {
-	case AMP, AMPBF16:
+	switch {
+	case a.Precision.auto(), a.Precision.half():
 		share = ampShare
-	case FP16, BF16:
+	case a.Precision.pure():
 		share = one(.5)
 	}
 	if m.ActsM == 0 {

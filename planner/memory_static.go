@@ -8,24 +8,29 @@ import "fmt"
 
 // weightBytes is the weight itself: under autocast it stays 4 bytes, 6 while the cached 16-bit copy lives.
 func weightBytes(p Precision) triple {
-	switch p {
-	case FP32:
-		return one(4)
-	case FP16, BF16:
+	switch {
+	case p.pure():
 		return one(2)
-	}
-	return triple{4, 6, 6}
-}
-
-func gradBytes(p Precision) triple {
-	if p == FP16 || p == BF16 {
-		return one(2)
+	case p.half():
+		return triple{2, 4, 6}
+	case p.auto():
+		return triple{4, 6, 6}
 	}
 	return one(4)
 }
 
-// optimizerBytes is the state. 16-bit weights keep it in 32 bits, with a 32-bit master copy of the weights at the high end.
-// Adafactor measured close to nothing without momentum; its documentation says slightly over 4.
+func gradBytes(p Precision) triple {
+	switch {
+	case p.pure():
+		return one(2)
+	case p.half():
+		return triple{2, 4, 4}
+	}
+	return one(4)
+}
+
+// optimizerBytes is the state. Pure 16-bit training keeps it in 32 bits, with a 32-bit master copy of the weights at the
+// high end. Adafactor measured close to nothing without momentum; its documentation says slightly over 4.
 func optimizerBytes(o Optimizer, p Precision) triple {
 	t := one(8)
 	switch o {
@@ -38,7 +43,7 @@ func optimizerBytes(o Optimizer, p Precision) triple {
 	case Adafactor:
 		t = triple{.02, .02, 4.5}
 	}
-	if p == FP16 || p == BF16 {
+	if p.pure() {
 		t.hi += 4
 	}
 	return t
@@ -62,9 +67,12 @@ func (e *estimator) static() {
 		e.add("grads", n.times(4), "of the adapters alone, 4 bytes each")
 		e.add("optimiser", n.by(optimizerBytes(a.Optimizer, FP32)), "of the adapters alone: "+string(a.Optimizer))
 	case Inference:
-		w := weightBytes(a.Precision)
-		if a.Precision == AMP || a.Precision == AMPBF16 {
+		w := one(2)
+		switch {
+		case a.Precision.auto():
 			w = triple{2, 4, 6}
+		case !a.Precision.half() && !a.Precision.pure():
+			w = one(4)
 		}
 		e.add("weights", w.times(m.Params), perParam("weights", w.mid, ""))
 	default:
@@ -76,11 +84,13 @@ func (e *estimator) static() {
 }
 
 func precisionNote(p Precision) string {
-	switch p {
-	case AMP, AMPBF16:
+	switch {
+	case p.auto():
 		return "Autocast keeps them in 32 bits and caches a 16-bit copy."
-	case FP16, BF16:
-		return "16-bit weights; a 32-bit master copy is in the optimiser's high end."
+	case p.half():
+		return "From pure 16 bits (12 bytes in all with Adam) to autocast with its copy (18): how the weights are stored was not said."
+	case p.pure():
+		return "A 32-bit master copy is in the optimiser's high end."
 	}
 	return ""
 }
@@ -105,10 +115,10 @@ func (e *estimator) frozen() {
 	a, m := e.ask, e.ask.Model
 	if a.Method == LoRA {
 		w := one(4)
-		switch a.Precision {
-		case FP16, BF16:
+		switch {
+		case a.Precision.half(), a.Precision.pure():
 			w = one(2)
-		case AMP, AMPBF16:
+		case a.Precision.auto():
 			w = triple{2, 4, 4} // loaded in 16 bits, or in 32 as it comes
 		}
 		e.add("weights", w.times(m.Params), perParam("frozen base", w.mid, "no gradient, no optimiser state"))

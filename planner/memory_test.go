@@ -36,7 +36,7 @@ func term(t *testing.T, e MemoryEstimate, name string) MemoryTerm {
 // Static bytes: what ZeRO, QLoRA, accelerate and timm published. GB are 10^9.
 func TestStaticBytes(t *testing.T) {
 	const gb = 1e9
-	_, likely16, high16 := StaticBytes(FP16, Adam)
+	_, likely16, high16 := StaticBytes(PureFP16, Adam)
 	_, full, _ := StaticBytes(FP32, Adam)
 	lowAMP, likelyAMP, _ := StaticBytes(AMP, Adam)
 	tests := []struct {
@@ -52,6 +52,9 @@ func TestStaticBytes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		closeTo(t, tt.name, tt.got, tt.want, 1e-9)
+	}
+	if low, likely, high := StaticBytes(BF16, Adam); low != 12 || likely != 16 || high != 18 {
+		t.Errorf("16 bits without saying how: %g, %g, %g", low, likely, high)
 	}
 	for _, tt := range []struct {
 		o    Optimizer
@@ -69,7 +72,7 @@ func TestZeRO(t *testing.T) {
 		stage int
 		want  float64
 	}{{0, 120}, {1, 31.4}, {2, 16.6}, {3, 1.88}} {
-		e := EstimateMemory(MemoryAsk{Kind: KindTransformer, Model: ModelFacts{Params: 7.5e9}, Precision: FP16, ShardStage: tt.stage, ShardDevices: 64, Seq: 1, Batch: 1})
+		e := EstimateMemory(MemoryAsk{Kind: KindTransformer, Model: ModelFacts{Params: 7.5e9}, Precision: PureFP16, ShardStage: tt.stage, ShardDevices: 64, Seq: 1, Batch: 1})
 		sum := 0.0
 		for _, name := range []string{"weights", "grads", "optimiser"} {
 			sum += term(t, e, name).High // with the 32-bit master: 2 + 2 + 12
@@ -88,7 +91,7 @@ func TestLayerBytes(t *testing.T) {
 	gpt3 := ModelFacts{Params: 175e9, Layers: 96, Hidden: 12288, Heads: 96}
 	closeTo(t, "R20 full", 96*LayerBytes(gpt3, 1, 2048, 16, false)/1e9, 275.4, .001)
 	closeTo(t, "R20 without the attention term", 96*LayerBytes(gpt3, 1, 2048, 16, true)/1e9, 82.1, .001)
-	e := EstimateMemory(MemoryAsk{Kind: KindTransformer, Model: gpt3, Batch: 1, Seq: 2048, Precision: FP16, Checkpointing: true, Attention: Fused})
+	e := EstimateMemory(MemoryAsk{Kind: KindTransformer, Model: gpt3, Batch: 1, Seq: 2048, Precision: PureFP16, Checkpointing: true, Attention: Fused})
 	layer := LayerBytes(gpt3, 1, 2048, 16, true)
 	closeTo(t, "R20 full recompute, without the one layer", (term(t, e, "activations").Likely-layer)/1e9, 4.83, .001)
 	// A gated feed-forward of 8/3 h stores 8 x 8/3 = 21.3 bytes where the plain one stores 16.
@@ -396,7 +399,7 @@ func randomMemoryAsk(r *rand.Rand) MemoryAsk {
 		Batch:     some(.8, 256),
 		Seq:       some(.7, 4096),
 		Image:     some(.3, 1024),
-		Precision: []Precision{"", FP32, AMP, AMPBF16, FP16, BF16, "fp8"}[r.IntN(7)],
+		Precision: []Precision{"", FP32, AMP, AMPBF16, FP16, BF16, PureFP16, PureBF16, "fp8"}[r.IntN(9)],
 		Optimizer: []Optimizer{"", SGD, Momentum, Adam, Adam8bit, Adafactor, "lion"}[r.IntN(7)],
 		Method:    []Method{"", FullTraining, LoRA, QLoRA, Inference, "prefix"}[r.IntN(6)],
 		Attention: []Attention{"", Eager, Fused}[r.IntN(3)],
