@@ -184,7 +184,7 @@ func explainKeychain(err error) (Explained, bool) {
 		return Explained{Title: "The keychain did not keep it", Sentence: "The secret was not stored" + reason, Action: "Keep it until Sandglass closes, or in a file only you can read.", Exit: ExitFailed}, true
 	case errors.Is(err, keychain.ErrUnavailable):
 		return Explained{Title: "No keychain", Sentence: "The system keychain cannot be used" + reason,
-			Action: "Keep the sign-in until Sandglass closes or in a file only you can read; without a desktop set KAGGLE_API_TOKEN.", Exit: ExitFailed}, true
+			Action: "Keep the sign-in until Sandglass closes (--store memory) or in a file only you can read (--store file); without a desktop set KAGGLE_API_TOKEN.", Exit: ExitFailed}, true
 	}
 	return Explained{}, false
 }

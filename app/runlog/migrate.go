@@ -56,10 +56,10 @@ func (l *Log) migrate(ctx context.Context, steps fs.FS) error {
 	return l.stepUp(ctx, p, target)
 }
 
-// stepUp takes the steps one by one, each in its own transaction and each after
-// a copy of what was there.
+// stepUp takes the steps one by one, each in its own transaction, the first after
+// a copy of what was there; a new file has nothing to copy.
 func (l *Log) stepUp(ctx context.Context, p *goose.Provider, target int64) error {
-	for {
+	for copied := false; ; {
 		from, _, err := l.schema(ctx)
 		if err != nil {
 			return err
@@ -67,11 +67,12 @@ func (l *Log) stepUp(ctx context.Context, p *goose.Provider, target int64) error
 		if from >= target {
 			return nil
 		}
-		if from > 0 {
+		if from > 0 && !copied {
 			if err := l.copyBefore(ctx, from); err != nil {
 				return err
 			}
 		}
+		copied = true
 		res, err := p.UpByOne(ctx)
 		if errors.Is(err, goose.ErrNoNextVersion) {
 			return nil

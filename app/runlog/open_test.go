@@ -67,6 +67,9 @@ func TestMigratesFromEveryVersion(t *testing.T) {
 			if n != 3 {
 				t.Errorf("%d of 3 runs came through", n)
 			}
+			if copies := must(filepath.Glob(path + ".v*"))(t); len(copies) != 1 {
+				t.Errorf("copies %q: one is wanted, of what was there before the first step", copies)
+			}
 			dest := fmt.Sprintf("%s.v%d", path, src.Version)
 			before := openAt(t, dest) // today's program opens the copy
 			if runs := must(before.Runs(ctx, Filter{Name: "kept"}))(t); len(runs) != 3 {
@@ -76,6 +79,16 @@ func TestMigratesFromEveryVersion(t *testing.T) {
 				t.Errorf("the copy: %v, %v; want mode 0600", info, err)
 			}
 		})
+	}
+}
+
+// TestANewLogLeavesNoCopies: before its first step it is empty, and no step after it has anything to keep.
+func TestANewLogLeavesNoCopies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.sqlite")
+	l := must(open(t.Context(), path, Options{}, later(t)))(t)
+	defer l.Close()
+	if copies := must(filepath.Glob(path + ".v*"))(t); len(copies) != 0 {
+		t.Errorf("copies of an empty log: %q", copies)
 	}
 }
 
