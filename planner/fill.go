@@ -74,11 +74,10 @@ type FillStart struct {
 	Cut   bool    // shortened, so that hours are used that would expire; the rest is a resume
 }
 
-// TPUQueueMedianH and TPUQueueP90H are the prior of the wait for a TPU in hours, until there is a history of one's own:
-// a log-normal between reports of 7 minutes and of 24 hours.
+// TPUQueueMedianH and TPUQueueP90H are the prior of the wait for a TPU in hours, as in [EstimateQueue].
 const (
-	TPUQueueMedianH = 2.0
-	TPUQueueP90H    = 13.0
+	TPUQueueMedianH = queueMedianH
+	TPUQueueP90H    = queueHighH
 )
 
 // Fill says what to start now so that no hour of the week expires: which runs and with which caps.
