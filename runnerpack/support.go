@@ -68,7 +68,9 @@ func namesModule(own []member, commands []string, name string) bool {
 var deadlineCallback = regexp.MustCompile(`\.\s*(?:lightgbm|xgboost|catboost|lightning|keras|transformers)\s*\(`)
 
 func usesDeadline(own []member) bool {
-	return slices.ContainsFunc(own, func(m member) bool { return bytes.Contains(m.data, []byte("Deadline")) && deadlineCallback.Match(m.data) })
+	return slices.ContainsFunc(own, func(m member) bool {
+		return bytes.Contains(m.data, []byte("Deadline")) && deadlineCallback.Match(m.data)
+	})
 }
 
 // importsModule: Python of ours imports, or starts, the module.

@@ -38,9 +38,7 @@ def device():
     """The XLA device of this process. Compiled graphs go to the folder that the session names in SANDGLASS_COMPILE_CACHE,
     so that a fold tried again in the same session does not compile again."""
     import torch_xla
-    folder = os.environ.get("SANDGLASS_COMPILE_CACHE")
-    if folder:
-        compile_cache(folder)
+    compile_cache()
     if hasattr(torch_xla, "device"):
         return torch_xla.device()
     import torch_xla.core.xla_model as xm
@@ -72,10 +70,11 @@ def loader(batches, device):
     return parallel.MpDeviceLoader(batches, device)
 
 
-def compile_cache(folder):
-    """Keeps compiled graphs in a folder. One folder a process, set once and before anything is computed; a second call
-    does nothing. device() does it inside a session."""
-    if folder in _caches:
+def compile_cache(folder=None):
+    """Keeps compiled graphs in a folder, that of SANDGLASS_COMPILE_CACHE unless one is given; without either it does
+    nothing. One folder a process, set once and before anything is computed; a second call does nothing. device() does it."""
+    folder = folder or os.environ.get("SANDGLASS_COMPILE_CACHE")
+    if not folder or folder in _caches:
         return
     import torch_xla.runtime as xr
     os.makedirs(folder, exist_ok=True)

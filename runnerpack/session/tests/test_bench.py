@@ -164,6 +164,18 @@ class XlaTest(Case):
         self.assertEqual(log, [("device",), ("sync",), ("sync",), ("wait",), ("loader", [1], "xla:0"),
                                ("cache", os.path.join(self.dir, "cache"), False), ("device",), ("device",)])
 
+    def test_the_compile_cache_is_the_sessions(self):
+        log, folder = [], os.path.join(self.dir, "of-the-session")
+        with stand_in(log), mock.patch.dict(os.environ, {"SANDGLASS_COMPILE_CACHE": folder}):
+            xla.compile_cache(), xla.compile_cache()
+            xla.compile_cache(os.path.join(self.dir, "own"))
+        self.assertEqual(log, [("cache", folder, False), ("cache", os.path.join(self.dir, "own"), False)])
+        self.assertTrue(os.path.isdir(folder))
+        with stand_in(log), mock.patch.dict(os.environ):
+            os.environ.pop("SANDGLASS_COMPILE_CACHE", None)
+            xla.compile_cache()
+        self.assertEqual(len(log), 2)
+
     def test_an_older_torch_xla(self):
         log = []
         with stand_in(log, old=True):

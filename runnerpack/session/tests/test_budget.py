@@ -85,6 +85,38 @@ class Budget(Case):
         env = {"KG_PRUNE_BASELINE": self.curve([0.5] * 4), "KG_PRUNE_MARGIN": 0.1}
         self.assertEqual([self.epoch(self.budget(4, greater_is_better=False, env=env), 1, s) for s in (0.55, 0.65)], ["continue", "prune"])
 
+    def test_the_verdict_is_in_the_curve_until_the_next_epoch(self):
+        clock = Clock()
+        b = TrainBudget(self.dir, 0, 4, env={"KG_DEADLINE": "%f" % (clock.now + 100)}, clock=clock)
+
+        def epoch(n, seconds):
+            b.start_epoch()
+            clock.now += seconds
+            return b.end_epoch(n, 0.5)
+
+        def told():
+            with open(os.path.join(self.dir, "curve_fold0.json")) as f:
+                return json.load(f).get("verdict")
+        self.assertEqual((epoch(0, 1), told()), ("continue", None))
+        self.assertEqual((epoch(1, 90), told()), ("timeout", "timeout"))
+        self.assertEqual((epoch(2, 1), told()), ("timeout", "timeout"))
+        self.assertEqual((epoch(3, 1), told()), ("continue", None))  # it went on and finished
+
+    def test_a_fold_may_have_a_margin_of_its_own(self):
+        env = {"KG_PRUNE_MARGIN": "0.1", "KG_PRUNE_MARGIN_FOLD3": "0.02"}
+        self.assertEqual([TrainBudget(self.dir, k, 3, env=env).margin for k in (2, 3)], [0.1, 0.02])
+        self.assertEqual(TrainBudget(self.dir, 3, 3, env={"KG_PRUNE_MARGIN_FOLD3": "0.02"}).margin, 0.02)
+
+    def test_why_a_save_is_asked_for_can_be_seen(self):
+        clock = Clock()
+        b = TrainBudget(self.dir, 0, 3, env={}, clock=clock)
+        b.start_epoch()
+        self.assertEqual((b.tick(), b.asked), (False, None))
+        clock.now += 21 * 60
+        self.assertEqual((b.tick(), b.asked, b.tick()), (True, "interval", False))
+        b.saved()
+        self.assertEqual((b.asked, b.last_save), (None, clock.now))
+
     def test_no_margin_no_pruning(self):
         self.assertEqual(self.epoch(self.budget(env={"KG_PRUNE_BASELINE": self.curve([0.9] * 10)}), 5, 0.0), "continue")
         self.assertEqual(self.epoch(self.budget(env={"KG_PRUNE_BASELINE": self.dir, "KG_PRUNE_MARGIN": "x"}), 5, 0.0), "continue")

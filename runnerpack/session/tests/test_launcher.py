@@ -41,9 +41,12 @@ class Words(unittest.TestCase):
             with self.assertRaises(tools.Stop, msg=cmd):
                 jobs.launched(cmd, "torchrun", 2)
 
-    def test_a_fold_has_no_launcher(self):
-        with self.assertRaises(tools.Stop):
-            jobs.Job(job(launcher="torchrun"))
+    def test_a_fold_has_no_launcher_unless_it_is_wide(self):
+        for wrong in (job(launcher="torchrun"), job(wide=[1]), job(launcher="none", wide=[1])):
+            with self.assertRaises(tools.Stop):
+                jobs.Job(wrong)
+        j = jobs.Job(job(folds=range(3), launcher="torchrun", wide=[2]))
+        self.assertEqual([jobs.Task(j, k).launcher for k in j.folds], ["none", "none", "torchrun"])
 
 
 class Accelerate(Case):
@@ -59,6 +62,28 @@ class Accelerate(Case):
         self.assertEqual(asked, ["--multi_gpu", "--num_processes=2", "--num_machines=1", "src/ddp.py", "--x", "1"])
         self.assertEqual(int(threads), max(1, tools.cpu_count() // 2))
         self.assertIsNone(cards)
+
+
+    def test_an_extra_job_has_a_launcher_of_its_own(self):
+        files = {"accelerate/__init__.py": "", "accelerate/commands/__init__.py": "", "accelerate/commands/launch.py": self.FAKE}
+        ran = self.session({"accelerator": "NvidiaTeslaT4", "jobs": [job(), job("big", "python src/ddp.py", None, launcher="accelerate")]},
+                           files, env={"SANDGLASS_FAKE_GPUS": "2"})
+        self.assertEqual(ran.states, {("idea", 0): "done", ("idea", 1): "done", ("big", None): "done"}, ran.output)
+        self.assertEqual(self.json("subs/asked.json")[0], ["--multi_gpu", "--num_processes=2", "--num_machines=1", "src/ddp.py"])
+
+    def test_a_wide_fold_runs_last_and_has_both_cards(self):
+        # The launcher's place is taken by one that starts the script once, as rank 0 of it would.
+        launch = "import json, os, sys\njson.dump([sys.argv[1:], sorted(os.listdir('artifacts/idea')), os.environ.get('CUDA_VISIBLE_DEVICES'), os.environ['SANDGLASS_FOLD']]," \
+                 " open('subs/asked.json', 'w'))\nos.execv(sys.executable, [sys.executable] + sys.argv[4:])\n"
+        files = {"accelerate/__init__.py": "", "accelerate/commands/__init__.py": "", "accelerate/commands/launch.py": launch}
+        ran = self.session({"accelerator": "NvidiaTeslaT4", "jobs": [job(folds=range(3), launcher="accelerate", wide=[2])]},
+                           files, env={"SANDGLASS_FAKE_GPUS": "2", "SANDGLASS_WORKERS": ""})
+        self.assertEqual((ran.states, ran.run["outcome"]), ({("idea", k): "done" for k in range(3)}, "complete"), ran.output)
+        asked, there, cards, fold = self.json("subs/asked.json")
+        self.assertEqual(asked, ["--multi_gpu", "--num_processes=2", "--num_machines=1", "src/train.py", "--name", "idea", "--folds", "2"])
+        self.assertTrue({"fold0_oof.npy", "fold1_oof.npy"} <= set(there), "it did not wait for the others")
+        self.assertEqual((cards, fold, {t["device"] for t in ran.run["tasks"]}), (None, "2", {"gpu0", "gpu1", "all"}))
+        self.assertTrue(ran.run["jobs"][0]["assembled"])
 
 
 # PyTorch 1.13 under Python 3.11, Debian's pair, reads its own default of --redirects as None. Found at start-up.

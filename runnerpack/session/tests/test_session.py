@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from harness import SESSION, Case, job, kill_all, pids_with
+from harness import SESSION, TRAIN, Case, job, kill_all, pids_with
 
 import sampler
 import tasks
@@ -271,6 +271,106 @@ class cuda:
         self.assertEqual(pids_with(os.path.join(self.dir, "bin/nvidia-smi")), [])
 
 
+# What tpu-info 0.14 prints with --metric duty_cycle_percent --metric hbm_usage, into a pipe.
+TPU_METRICS = """TPU Duty Cycle
+
+| Core ID | Duty Cycle (%) |
+|---------|----------------|
+| 0       | 97.50%         |
+| 1       | 12.00%         |
+| 2       | N/A            |
+
+TPU HBM Usage
+
+| Chip | HBM Usage (GiB)       |
+|------|-----------------------|
+| 0    | 14.00 GiB / 15.75 GiB |
+| 1    | 2.50 GiB / 15.75 GiB  |
+| 2    | N/A                   |
+
+"""
+# What releases before --metric print, lines instead of bars, chips of a part of a larger slice; newer ones have bars and more tables.
+TPU_PLAIN = """TPU Chips
+\u250f\u2501\u2501\u2501\u2501\u2533\u2501\u2501\u2501\u2513
+\u2503 Chip        \u2503 Type         \u2503 Devices \u2503 PID  \u2503
+\u2502 /dev/vfio/0 \u2502 TPU v5e chip \u2502 1       \u2502 1022 \u2502
+TPU Runtime Utilization
+\u2503 Device \u2503 Memory usage          \u2503 Duty cycle \u2503
+\u2502 8      \u2502 12.00 GiB / 15.75 GiB \u2502    100.00% \u2502
+\u2502 9      \u2502  0.50 GiB / 15.75 GiB \u2502      3.00% \u2502
+TensorCore Utilization
+| Core ID | TensorCore Utilization |
+| 8       | 13.60%                 |
+"""
+
+
+class Chips(Case):
+    """TPU utilisation: what tpu-info says of the chips, and nothing where it is not."""
+
+    def machine(self, body):
+        self.put("bin/tpu-info", "#!/bin/sh\n" + body)
+        os.chmod(os.path.join(self.dir, "bin/tpu-info"), 0o755)
+        return {"SANDGLASS_FAKE_TPU_CHIPS": "8", "SANDGLASS_WORKERS": "", "KG_SAMPLE_S": "0.1", "PATH": os.path.join(self.dir, "bin") + ":" + os.environ["PATH"]}
+
+    def run_three(self, env):
+        ran = self.session({"accelerator": "TpuV5E8", "jobs": [job(cmd="python src/train.py --sleep 0.5 --folds {fold}", folds=range(3))]}, env=env)
+        self.assertEqual(ran.code, 0, ran.output)
+        return ran
+
+    def test_the_tables_of_new_and_old_releases(self):
+        self.assertEqual(tpu.read_tpu_info(TPU_METRICS), {0: (97.5, 14336.0), 1: (12.0, 2560.0)})
+        self.assertEqual(tpu.read_tpu_info(TPU_PLAIN), {8: (100.0, 12288.0), 9: (3.0, 512.0)})
+        self.assertEqual(tpu.read_tpu_info("No TPU chips found.\n"), {})
+
+    def test_what_tpu_info_says_reaches_the_record(self):
+        ran = self.run_three(self.machine("echo \"$*\" >>%s/asked\ncat <<'END'\n%sEND\n" % (self.dir, TPU_METRICS)))
+        util = {u["device"]: u for u in ran.run["util"]}
+        self.assertEqual((util["tpu0"]["median"], util["tpu1"]["median"], util["tpu0"]["mem_peak_mb"]), (97.5, 12.0, 14336.0), ran.run["util"])
+        self.assertEqual(set(util), {"tpu0", "tpu1"})
+        self.assertEqual({d["d"] for u in ran.telemetry("util") for d in u["dev"]}, {"tpu0", "tpu1"})
+        self.assertIn("2 of the 8 chips", ran.findings["chips-partly-seen"])
+        with open(os.path.join(self.dir, "asked")) as f:  # the view that reads the training process's port, and imports no libtpu
+            self.assertEqual(set(f.read().splitlines()), {"--metric duty_cycle_percent --metric hbm_usage"})
+
+    def test_an_old_release_is_asked_for_the_view_it_has(self):
+        ran = self.run_three(self.machine("[ $# = 0 ] || exit 2\ncat <<'END'\n%sEND\n" % TPU_PLAIN))
+        self.assertEqual({u["device"] for u in ran.run["util"]}, {"tpu8", "tpu9"})
+
+    def test_without_it_the_curves_are_all_there_is(self):
+        env = self.machine("exit 1\n")
+        ran = self.run_three(env)
+        self.assertEqual((ran.run["util"], ran.telemetry("util")), ([], []))
+        self.assertTrue(all(p[2] is not None for t in ran.telemetry("point") for p in t["pts"]))
+
+    def test_it_takes_less_than_a_hundredth_of_a_core(self):
+        pauses = []
+
+        class Closed:
+            def wait(self, seconds):
+                pauses.append(seconds)
+                return len(pauses) == 4
+
+        class Sampler:
+            every, samples, closed, record = 10.0, [], Closed(), type("R", (), {"data": {"hardware": {"tpu_chips": 8}}, "finding": lambda *a: None})
+        kept, tpu.run_counted = tpu.run_counted, lambda argv, limit: (0, TPU_METRICS, 1.5)
+        which, tpu.shutil.which = tpu.shutil.which, lambda name: name
+        try:
+            tpu.follow(Sampler)
+        finally:
+            tpu.run_counted, tpu.shutil.which = kept, which
+        self.assertEqual(pauses, [10.0, 300.0, 300.0, 300.0])
+        self.assertEqual(len(Sampler.samples), 6)
+
+    def test_a_call_is_counted_and_cut_off(self):
+        status, text, cpu = tpu.run_counted([sys.executable, "-c", "sum(range(3000000)); print('x')"], 60)
+        self.assertEqual((status, text), (0, "x\n"))
+        self.assertGreater(cpu, 0.01)
+        began = time.time()
+        self.assertNotEqual(tpu.run_counted(["sh", "-c", "sleep 60"], 0.2)[0], 0)
+        self.assertLess(time.time() - began, 30)
+        self.assertEqual(tpu.run_counted([os.path.join(self.dir, "nothing")], 1), (None, "", 0.0))
+
+
 class Pace(Case):
     def test_a_few_lines_a_minute_after_the_first(self):
         for running, most in ((1, 4), (2, 8), (8, 10)):
@@ -347,6 +447,37 @@ class Failures(Case):
         self.put("working/artifacts/idea/fold0_status.json", '{"fold": 0, "status": "timeout"}')
         ran = self.session({"jobs": [job(cmd="exit 7", folds=None), job("idea", "exit 7 {fold}", [0])]})
         self.assertEqual(ran.states["idea", 0], "failed")
+
+    # Stops when the budget says so, and forgets to write the status.
+    FORGETFUL = TRAIN.replace('budget.write_status("timeout", next_epoch=epoch + 1)', "pass").replace('budget.write_status("pruned", epoch=epoch)', "pass")
+
+    def test_a_timeout_without_a_status_is_not_done(self):
+        self.assertNotEqual(self.FORGETFUL, TRAIN)
+        cmd = "python src/train.py --epochs 400 --sleep 0.05 --folds {fold}"
+        ran = self.session({"hours": 0.003, "jobs": [job(cmd=cmd, folds=[0])]}, {"src/train.py": self.FORGETFUL})
+        self.assertEqual((ran.states["idea", 0], ran.run["outcome"], ran.run["jobs"][0]["assembled"]), ("timeout", "partial", None), ran.output)
+        self.assertTrue(ran.run["deadline_hit"])
+        self.next_session()
+        cmd = "python src/train.py --epochs %d --folds {fold}" % (ran.run["tasks"][0]["epochs"] + 2)
+        ran = self.session({"resume": ["sam-roe/idea-train"], "jobs": [job(cmd=cmd, folds=[0])]}, {"src/train.py": self.FORGETFUL})
+        self.assertEqual((ran.states["idea", 0], ran.run["outcome"]), ("done", "complete"), ran.output)
+        self.assertNotIn("fold 0 starts at epoch 0", ran.output)
+
+    def test_pruned_without_a_status_is_not_done(self):
+        curve = '{"fold": 0, "epochs": 3, "greater_is_better": true, "points": [{"epoch": 0, "score": 0.9}]}'
+        ran = self.session({"prune": {"margin": 0.1, "min_frac": 0.3}, "jobs": [job(folds=[0])]},
+                           {"_sandglass/baseline/curve_fold0.json": curve, "src/train.py": self.FORGETFUL})
+        self.assertEqual(ran.states["idea", 0], "pruned")
+
+    def test_a_folds_own_margin(self):
+        curve = '{"fold": %d, "epochs": 3, "greater_is_better": true, "points": [{"epoch": 0, "score": 0.55}]}'
+        files = {"_sandglass/baseline/curve_fold%d.json" % k: curve % k for k in range(3)}
+        # Each trails by .05: more than fold 0's noise, less than fold 1's, and fold 2 has the margin of all.
+        ran = self.session({"prune": {"margin": 0.1, "min_frac": 0.3, "fold_margins": {"0": 0.02, "1": 0.2}}, "jobs": [job(folds=range(3))]}, files)
+        self.assertEqual([ran.states["idea", k] for k in range(3)], ["pruned", "done", "done"], ran.output)
+        seen = [self.env_of(k) for k in range(3)]
+        self.assertEqual([e["KG_PRUNE_MARGIN"] for e in seen], ["0.02", "0.2", "0.1"])  # what a TrainBudget of kgkit reads
+        self.assertEqual(seen[2]["KG_PRUNE_MARGIN_FOLD1"], "0.2")
 
     def test_pruning(self):
         curve = '{"fold": %d, "epochs": 3, "greater_is_better": true, "points": [{"epoch": 0, "score": %s, "seconds": 1}]}'
@@ -426,6 +557,19 @@ class Endings(Case):
         ran = self.session({"hours": 0.01, "jobs": [job(cmd="sleep 60", folds=None)]}, env={"SANDGLASS_STALL_S": "1"})
         self.assertEqual(ran.states, {("idea", None): "failed"})
         self.assertIn("Stalled", ran.run["tasks"][0]["error"])
+
+    def test_a_chosen_stall_time_comes_with_the_config(self):
+        ran = self.session({"jobs": [job(cmd="echo up; sleep 60", folds=None)], "stall_s": 0.3})
+        self.assertEqual((ran.states["idea", None], ran.code), ("failed", 1), ran.output)
+        self.assertIn("Stalled: no output and no new score for 0 s", ran.run["tasks"][0]["error"])
+        self.assertLess(ran.run["elapsed_s"], 45)
+
+    def test_nothing_is_killed_before_twenty_minutes_unless_chosen(self):
+        def session(hours, **config):
+            return tasks.Session(config, None, tools.Clock(hours, 0.0), None, "", self.working)
+        self.assertEqual((session(2).stall, session(2).stall_chosen), (1200.0, False))
+        self.assertEqual(session(0.5).stall, 0.0)  # a cap that leaves no room for it
+        self.assertEqual((session(2, stall_s=0.0).stall, session(2, stall_s=90).stall), (0.0, 90.0))
 
     def test_what_a_whole_machine_command_saved_is_worth_collecting(self):
         cmd = "mkdir -p artifacts/idea; echo state > artifacts/idea/last.pt; echo half > artifacts/idea/last.pt.tmp9; sleep 60"
