@@ -22,6 +22,7 @@ type Choice struct {
 	OnTapped func()
 	OnMove   func(delta int)
 	OnEnter  func()
+	OnFocus  func() // it got the keyboard: a scroller brings it into sight
 
 	selected, hovered, focused bool
 }
@@ -64,7 +65,13 @@ func (c *Choice) MouseMoved(*desktop.MouseEvent) {}
 func (c *Choice) MouseOut() { c.hovered = false; c.Refresh() }
 
 // FocusGained implements fyne.Focusable.
-func (c *Choice) FocusGained() { c.focused = true; c.Refresh() }
+func (c *Choice) FocusGained() {
+	c.focused = true
+	c.Refresh()
+	if c.OnFocus != nil {
+		c.OnFocus()
+	}
+}
 
 // FocusLost implements fyne.Focusable.
 func (c *Choice) FocusLost() { c.focused = false; c.Refresh() }

@@ -210,6 +210,7 @@ func (r *stepRenderer) MinSize() fyne.Size {
 func (r *stepRenderer) Refresh() {
 	r.paint()
 	r.Layout(r.s.BaseWidget.Size())
+	r.check.Refresh()
 	canvas.Refresh(r.s)
 }
 func (r *stepRenderer) Objects() []fyne.CanvasObject { return r.objects }

@@ -2,187 +2,486 @@ package desktop
 
 import (
 	"context"
-	"fmt"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/storage"
-	"fyne.io/fyne/v2/widget"
 
 	"sandglass/app"
 	"sandglass/widgets"
 )
 
-// shapes are the accelerators the form offers, in its order.
-var shapes = []struct{ label, shape, mark string }{
-	{"T4 ×2", "NvidiaTeslaT4", "new.gpu"},
-	{"TPU v5e-8", "TpuV5E8", "new.tpu"},
-	{"CPU", "none", "new.cpu"},
+// pane is one step of the wizard on the screen.
+type pane interface {
+	object() fyne.CanvasObject
+	// show writes what the wizard knows. It is called on every change, so it writes only what differs.
+	show(now time.Time)
+	// entered asks what the step needs to know; it is called when the step is opened.
+	entered()
+	// first is where the keyboard is put when the step is opened; nil is the button that leads on.
+	first() fyne.Focusable
 }
 
-// newPage is the New run form: what to run, on what, for how long, and a button that names what it costs. What was typed stays
-// until the run is pushed, whatever page is looked at in between.
+// newPage is the New run wizard: six steps, each with an answer already there, and the ticket beside them that says what the run
+// will be and cost. What was typed stays until the run is pushed or begun anew, whatever page is looked at in between; it is kept
+// on disk too, so that a wizard left half-way is found again after a restart.
+//
+// Enter leads on, Escape and Alt+Left lead back, Ctrl+Enter pushes. Enter never pushes: a person who walks a known project with
+// Enter alone arrives at the button that names the cost, and has to mean it.
 type newPage struct {
 	h    host
 	root *fyne.Container
+	head *widgets.PageHeader
 
-	project, name, command *entry
-	datasets, kernels      *entry
-	competition            *entry
-	hours, folds, baseline *entry
-	include                *entry
-	internet               *widget.Check
-	shape                  *widgets.FilterChips
-	hints                  map[field]*hint
+	w        wizard
+	panes    [stepCount]pane
+	rails    [2]*widgets.StepRail // the column, and the line for narrow windows
+	stack    *fyne.Container
+	scrolls  [stepCount]*container.Scroll
+	ticket   *ticketCard
+	back     *widgets.Button
+	next     *widgets.Button
+	footer   *fyne.Container
+	footNote *widgets.Text
+	extra    *fyne.Container // buttons of the step between back and next
 
-	build  *widgets.Button
-	busy   *work
-	side   *fyne.Container
-	cancel context.CancelFunc
-	filled bool
-	plan   *app.PushPlan
+	project *projectPane
+	review  *reviewPane
+	filling bool // words are being written by the page, not typed
+	loaded  bool
+	touched bool // something is worth keeping as a draft
+	saving  bool
+	pushing bool
+	cancels map[string]context.CancelFunc // of the questions under way, by name
 }
 
 func newNewPage(h host) *newPage {
-	p := &newPage{h: h, hints: map[field]*hint{}}
-	field := func(mark, placeholder string) *entry {
-		e := newEntry(h, placeholder)
-		e.OnChanged = func(string) { p.stale() }
-		h.Mark(mark, e)
-		return e
+	p := &newPage{h: h, cancels: map[string]context.CancelFunc{}, w: wizard{form: newForm{Shape: shapeT4, Internet: true}}}
+	p.head = widgets.NewPageHeader(lang.L("New run"))
+	p.rails = [2]*widgets.StepRail{widgets.NewStepRail(false, stepWords()...), widgets.NewStepRail(true, stepWords()...)}
+	for _, r := range p.rails {
+		r.OnTapped = func(i int) { p.goTo(step(i)) }
 	}
-	p.project = field("new.project", lang.L("/home/me/leaf-disease"))
-	p.project.OnSubmitted = func(string) { p.suggest() }
-	p.name = field("new.name", "cnx384")
-	p.command = field("new.command", "python src/train.py --name cnx384 --folds {fold}")
-	p.datasets = field("new.datasets", lang.L("owner/dataset, owner/other=data/other"))
-	p.kernels = field("new.kernels", lang.L("owner/kernel whose output is needed"))
-	p.competition = field("new.competition", lang.L("competition slug"))
-	p.hours = field("new.hours", "2")
-	p.hours.SetText("2")
-	p.folds = field("new.folds", lang.L("all of data/folds.csv"))
-	p.baseline = field("new.baseline", lang.L("none"))
-	p.include = field("new.include", "src")
-	p.internet = widget.NewCheck(lang.L("Internet during the run"), func(bool) { p.stale() })
-	p.internet.SetChecked(true)
-	var chips []widgets.Chip
-	for _, sh := range shapes {
-		chips = append(chips, widgets.Chip{Key: sh.shape, Text: sh.label})
+	for i := range stepCount {
+		h.Mark("step."+i.key(), p.rails[0].Item(int(i)))
 	}
-	p.shape = widgets.NewFilterChips(chips...)
-	p.shape.OnSelected = func(string) { p.stale() }
-	for _, sh := range shapes {
-		h.Mark(sh.mark, p.shape.Chip(sh.shape))
+	p.project, p.review = newProjectPane(p), newReviewPane(p)
+	p.panes = [stepCount]pane{p.project, newInputsPane(p), newAcceleratorPane(p), newHoursPane(p), newRehearsePane(p), p.review}
+	p.stack = container.NewStack()
+	for i, pn := range p.panes {
+		p.scrolls[i] = container.NewVScroll(widgets.Pad(0, widgets.Gap12, widgets.Gap12, 0, pn.object()))
+		p.scrolls[i].Hide()
+		p.stack.Add(p.scrolls[i])
 	}
-
-	browse := widgets.NewButton(lang.L("Browse…"), nil, p.browse)
-	h.Mark("new.browse", browse)
-	p.build = widgets.NewPrimary(lang.L("Build and check"), nil, p.check)
-	h.Mark("new.build", p.build)
-	p.busy = newWork(h)
-
-	what := widgets.NewCard(lang.L("What to run"), nil, widgets.VBox(widgets.Gap8,
-		p.row(lang.L("Project folder"), fieldProject, container.NewBorder(nil, nil, nil, browse, p.project)),
-		p.row(lang.L("Name"), fieldName, p.name),
-		p.row(lang.L("Command"), fieldCommand, p.command),
-		p.row(lang.L("Files to send"), "", p.include),
-		p.row(lang.L("Folds"), fieldFolds, p.folds),
-		p.row(lang.L("Baseline"), fieldBaseline, p.baseline),
-	))
-	where := widgets.NewCard(lang.L("Where and how long"), nil, widgets.VBox(widgets.Gap8,
-		p.row(lang.L("Accelerator"), "", p.shape),
-		p.row(lang.L("Hours, at most"), fieldHours, container.New(fixedWidth(96), p.hours)),
-	))
-	inputs := widgets.NewCard(lang.L("Inputs"), nil, widgets.VBox(widgets.Gap8,
-		p.row(lang.L("Datasets"), fieldInputs, p.datasets),
-		p.row(lang.L("Competition"), "", p.competition),
-		p.row(lang.L("Outputs of kernels"), "", p.kernels),
-		p.row("", "", p.internet),
-	))
-	form := widgets.VBox(widgets.Gap12, what, where, inputs, container.NewHBox(p.build, p.busy.box))
-	p.side = container.NewStack()
-	p.clearTicket()
-	p.root = pageFrame(widgets.NewPageHeader(lang.L("New run")),
-		container.New(formAndTicket{}, container.NewVScroll(widgets.Pad(0, widgets.Gap12, 0, 0, form)), p.side))
+	p.ticket = newTicketCard()
+	p.back = widgets.NewButton(lang.L("Back"), widgets.IconBack.Resource(), p.goBack)
+	p.next = widgets.NewPrimary("", nil, p.goNext)
+	h.Mark("new.back", p.back)
+	h.Mark("new.next", p.next)
+	p.footNote = widgets.Caption("").Right().Wrapped()
+	p.extra = widgets.HBox(widgets.Gap8)
+	p.footer = widgets.Pad(widgets.Gap12, widgets.Gap12, 0, 0,
+		container.New(footerLine{}, p.back, p.footNote, p.extra, container.NewStack(p.next, p.review.push)))
+	p.root = pageFrame(p.head, container.New(&wizardLayout{}, p.rails[0], p.rails[1], p.stack, p.footer, p.ticket.object))
+	p.render()
 	return p
 }
 
-// row is a label, a control, and under it the place for what is wrong with it.
-func (p *newPage) row(label string, f field, control fyne.CanvasObject) fyne.CanvasObject {
-	line := container.NewBorder(nil, nil, container.New(fixedWidth(labelWidth), widgets.Middle(widgets.Muted(label))), nil, control)
-	if f == "" {
-		return line
+// wizardLayout places the rail, the step with its footer, and the ticket: three columns where there is room, else the rail as a
+// line above the step.
+type wizardLayout struct{}
+
+const (
+	railWidth   = 172
+	ticketLeast = 216
+	ticketMost  = 264
+	wizardWide  = 860 // from here on the rail is a column
+	stepMost    = 700
+)
+
+func (l *wizardLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(o[2].MinSize().Width+widgets.Gap12+ticketLeast, o[1].MinSize().Height+120+o[3].MinSize().Height)
+}
+
+func (l *wizardLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	column, line, main, foot, side := o[0], o[1], o[2], o[3], o[4]
+	wide := size.Width >= wizardWide
+	setVisible(column, wide)
+	setVisible(line, !wide)
+	x, y := float32(0), float32(0)
+	if wide {
+		column.Move(fyne.NewPos(-6, -4))
+		column.Resize(fyne.NewSize(railWidth, size.Height))
+		x = railWidth + widgets.Gap12
+	} else {
+		h := line.MinSize().Height
+		line.Move(fyne.NewPos(-6, -4))
+		line.Resize(fyne.NewSize(size.Width, h))
+		y = h + widgets.Gap8
 	}
-	words := widgets.NewText("", widgets.ColorBad, widgets.SizeCaption, fyne.TextStyle{}).Wrapped()
-	h := &hint{words: words, box: container.NewBorder(nil, nil, container.New(fixedWidth(labelWidth)), nil, words)}
-	h.box.Hide()
-	p.hints[f] = h
-	return container.NewVBox(line, h.box)
+	ticket := fyne.Max(ticketLeast, fyne.Min(ticketMost, size.Width*0.26))
+	width := size.Width - x - ticket - widgets.Gap12
+	width = fyne.Min(width, stepMost)
+	footHeight := foot.MinSize().Height
+	main.Move(fyne.NewPos(x, y))
+	main.Resize(fyne.NewSize(width, size.Height-y-footHeight))
+	foot.Move(fyne.NewPos(x, size.Height-footHeight))
+	foot.Resize(fyne.NewSize(width, footHeight))
+	side.Move(fyne.NewPos(x+width+widgets.Gap12, y))
+	side.Resize(fyne.NewSize(ticket, size.Height-y))
 }
 
-// formAndTicket gives the ticket a third of the width, between what its numbers need and what a sentence needs.
-type formAndTicket struct{}
+// footerLine is the way back at the left, the way on at the right, and between them a note that gives way.
+type footerLine struct{}
 
-const ticketLeast, ticketMost = 220, 300
-
-func (formAndTicket) MinSize(o []fyne.CanvasObject) fyne.Size {
-	form, side := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(form.Width+widgets.Gap12+ticketLeast, fyne.Max(form.Height, side.Height))
+func (footerLine) MinSize(o []fyne.CanvasObject) fyne.Size {
+	w, h := float32(0), float32(34)
+	for i, x := range o {
+		if i != 1 {
+			w += x.MinSize().Width + widgets.Gap8
+			h = fyne.Max(h, x.MinSize().Height)
+		}
+	}
+	return fyne.NewSize(w, h)
 }
 
-func (formAndTicket) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	side := fyne.Min(ticketMost, fyne.Max(ticketLeast, size.Width/3))
-	side = fyne.Max(ticketLeast, fyne.Min(side, size.Width-widgets.Gap12-o[0].MinSize().Width))
-	o[0].Resize(fyne.NewSize(size.Width-widgets.Gap12-side, size.Height))
-	o[0].Move(fyne.NewPos(0, 0))
-	o[1].Resize(fyne.NewSize(side, size.Height))
-	o[1].Move(fyne.NewPos(size.Width-side, 0))
-}
-
-const labelWidth = 130
-
-// hint is what is wrong with a field, under it.
-type hint struct {
-	words *widgets.Text
-	box   *fyne.Container
-}
-
-func (h *hint) set(text string) {
-	h.words.Set(text)
-	setVisible(h.box, text != "")
+func (footerLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	back, note, extra, next := o[0], o[1], o[2], o[3]
+	middle := func(x fyne.CanvasObject, at, width, height float32) {
+		x.Resize(fyne.NewSize(width, height))
+		x.Move(fyne.NewPos(at, (s.Height-height)/2))
+	}
+	left, right := float32(0), s.Width
+	if back.Visible() {
+		m := back.MinSize()
+		middle(back, 0, m.Width, 32)
+		left = m.Width + widgets.Gap12
+	}
+	m := next.MinSize()
+	right -= m.Width
+	middle(next, right, m.Width, 32)
+	if e := extra.MinSize().Width; e > 0 {
+		right -= e + widgets.Gap8
+		middle(extra, right, e, 32)
+	}
+	room := fyne.Max(0, right-left-widgets.Gap12)
+	note.Resize(fyne.NewSize(room, s.Height))
+	middle(note, left, room, fyne.Min(s.Height, note.MinSize().Height))
 }
 
 func (p *newPage) Object() fyne.CanvasObject { return p.root }
 
-func (p *newPage) Wants(app.Event) bool { return false }
-
-// Load fills the form once from the newest run of the account, so that a second run of a project is a name away.
-func (p *newPage) Load(ctx context.Context) func() {
-	if p.filled {
-		return nil
-	}
-	rows, err := p.h.Core().Runs(ctx, app.RunFilter{Limit: 20})
-	if err != nil {
-		return nil
-	}
-	for _, r := range rows {
-		if r.Origin == "push" && r.Project != "" {
-			if spec, err := p.h.Core().SpecOf(ctx, r.ID); err == nil {
-				return func() { p.fill(formOf(spec)) }
-			}
-		}
-	}
-	return func() { p.filled = true }
+// Wants follows what the ticket shows: another run of this account changes what is left and which slots are free.
+func (p *newPage) Wants(ev app.Event) bool {
+	return ev.Kind == app.EventQuota || ev.Kind == app.EventAccount || ev.Kind == app.EventRun && p.w.at == stepReview
 }
 
-func (p *newPage) Shown() { p.h.Window().Canvas().Focus(p.project) }
+// Load reads the projects and drafts, once; later only the quota.
+func (p *newPage) Load(ctx context.Context) func() {
+	core := p.h.Core()
+	if core == nil {
+		return nil
+	}
+	quota, qerr := core.Quota(ctx, false)
+	projects, err := core.Projects(ctx)
+	drafts, derr := core.Drafts(ctx)
+	return func() {
+		p.w.quota.key = "now"
+		p.w.quota.answer("now", quota, qerr)
+		if err == nil {
+			p.project.projects = projects
+		}
+		if !p.loaded {
+			p.loaded = true
+			if derr == nil && len(drafts) > 0 && !p.touched {
+				p.project.left = &drafts[0]
+			}
+			if p.project.left == nil && !p.touched {
+				p.project.begin()
+			}
+			p.focusFirst()
+		}
+		if p.w.at == stepReview && !p.pushing {
+			p.review.stale()
+		}
+		p.render()
+	}
+}
 
-func (p *newPage) Hidden() {}
+// Shown puts the keyboard where the step begins.
+func (p *newPage) Shown() {
+	p.panes[p.w.at].entered()
+	p.render()
+	p.focusFirst()
+}
+
+// Hidden keeps what was typed.
+func (p *newPage) Hidden() { p.keep() }
+
+// status tells a driving script where the wizard is and whether it is waiting for an answer.
+func (p *newPage) status() string {
+	s := p.w.at.key()
+	if p.busy() {
+		s += " busy"
+	}
+	return s
+}
+
+func (p *newPage) busy() bool {
+	w := &p.w
+	return w.facts.busy || w.inputs.busy || w.advice.busy || w.hours.busy || w.build.busy || w.plan.busy || w.rehearsal.busy || p.pushing || !p.loaded
+}
+
+// enter is Enter while nothing has the keyboard.
+func (p *newPage) enter() { p.goNext() }
+
+// escape is Escape, from wherever: one step back. On the first step the shell goes on with what Escape means everywhere.
+func (p *newPage) escape() bool {
+	if p.w.at == stepProject {
+		return false
+	}
+	p.goBack()
+	return true
+}
+
+// confirm is Ctrl+Enter: the deliberate key of the push button.
+func (p *newPage) confirm() {
+	if p.w.at == stepReview {
+		p.review.spend()
+	}
+}
+
+func (p *newPage) goNext() {
+	if p.w.at == stepReview {
+		p.review.hintKey()
+		return
+	}
+	if !p.leave() {
+		return
+	}
+	if !p.w.next() {
+		p.project.hints(p.w.wrong(p.w.at))
+		p.render()
+		p.focusWrong()
+		return
+	}
+	p.opened()
+}
+
+// leave lets a step do its own work before it is left; false keeps it.
+func (p *newPage) leave() bool {
+	if l, ok := p.panes[p.w.at].(interface{ leave() bool }); ok {
+		return l.leave()
+	}
+	return true
+}
+
+func (p *newPage) goBack() {
+	if p.w.back() {
+		p.opened()
+	}
+}
+
+func (p *newPage) goTo(s step) {
+	if s != p.w.at && p.w.open(s) {
+		p.w.at = s
+		p.opened()
+	}
+}
+
+// opened shows the step that was come to.
+func (p *newPage) opened() {
+	p.touched = true
+	p.panes[p.w.at].entered()
+	p.render()
+	p.scrolls[p.w.at].ScrollToTop()
+	p.focusFirst()
+	p.keep()
+	p.h.Reload()
+}
+
+func (p *newPage) focusFirst() {
+	f := p.panes[p.w.at].first()
+	if f == nil {
+		f = p.next
+		if p.w.at == stepReview {
+			f = p.review.push
+		}
+	}
+	if win := p.h.Window(); win != nil {
+		win.Canvas().Focus(f)
+	}
+}
+
+// focusWrong puts the keyboard into the first field that cannot be read.
+func (p *newPage) focusWrong() {
+	_, problems := p.w.spec()
+	if w, ok := p.panes[p.w.at].(interface {
+		wrong(map[field]string) fyne.Focusable
+	}); ok {
+		if f := w.wrong(problems); f != nil && p.h.Window() != nil {
+			p.h.Window().Canvas().Focus(f)
+		}
+	}
+}
+
+// changed is called after the person changed an answer.
+func (p *newPage) changed() {
+	if p.filling {
+		return
+	}
+	p.touched = true
+	p.render()
+	p.keepSoon()
+}
+
+// render writes what the wizard knows onto the screen.
+func (p *newPage) render() {
+	now := time.Now()
+	for i, s := range p.scrolls {
+		setVisible(s, step(i) == p.w.at)
+	}
+	states, open := make([]widgets.StepState, stepCount), make([]bool, stepCount)
+	for i := range stepCount {
+		open[i] = p.w.open(i)
+		switch {
+		case i == p.w.at:
+			states[i] = widgets.StepCurrent
+		case i <= p.w.reached && p.w.wrong(i):
+			states[i] = widgets.StepWrong
+		case i < p.w.reached:
+			states[i] = widgets.StepDone
+		}
+	}
+	for _, r := range p.rails {
+		r.Set(states, open)
+	}
+	p.head.Note.Set(p.w.title())
+	p.panes[p.w.at].show(now)
+	p.ticket.show(p.w.ticket())
+	setVisible(p.back, p.w.at > stepProject)
+	setVisible(p.next, p.w.at != stepReview)
+	setVisible(p.review.push, p.w.at == stepReview)
+	if p.w.at != stepReview {
+		p.setNext(p.w.at.leadsOn())
+	}
+	note, extra := "", []fyne.CanvasObject(nil)
+	if f, ok := p.panes[p.w.at].(interface {
+		foot() (note, next string, extra []fyne.CanvasObject)
+	}); ok {
+		var next string
+		if note, next, extra = f.foot(); next != "" {
+			p.setNext(next)
+		}
+	}
+	p.footNote.Set(note)
+	if !sameObjects(p.extra.Objects, extra) {
+		p.extra.Objects = extra
+		p.extra.Refresh()
+	}
+	p.footer.Refresh()
+}
+
+func (p *newPage) setNext(words string) {
+	if p.next.Text != words {
+		p.next.SetText(words)
+	}
+}
+
+func sameObjects(a, b []fyne.CanvasObject) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// keep stores the draft. A wizard nobody touched leaves none.
+func (p *newPage) keep() {
+	if !p.touched || p.pushing || p.h.Core() == nil {
+		return
+	}
+	d := p.w.draft()
+	p.h.Background(func(ctx context.Context) {
+		ctx = context.WithoutCancel(ctx) // the window closes: the last words are kept all the same
+		if err := p.h.Core().SaveDraft(ctx, d); err != nil {
+			p.h.Do(func() { p.h.Toast(lang.L("What was typed could not be kept on disk: ") + app.Explain(err).Sentence) })
+		}
+	})
+}
+
+// keepSoon stores the draft a little later, once for a stretch of typing; at once when the window closes.
+func (p *newPage) keepSoon() {
+	if p.saving || p.h.Core() == nil {
+		return
+	}
+	p.saving = true
+	p.h.Background(func(ctx context.Context) {
+		closing := false
+		select {
+		case <-ctx.Done():
+			closing = true
+		case <-time.After(800 * time.Millisecond):
+		}
+		if closing {
+			return // Hidden and the step before have kept all but the last half second
+		}
+		p.h.Do(func() {
+			p.saving = false
+			p.keep()
+		})
+	})
+}
+
+// startOver forgets the draft and begins with the project that was used last.
+func (p *newPage) startOver() {
+	project := p.w.form.Project
+	if l := p.project.left; l != nil {
+		project = l.Project
+	}
+	p.project.left = nil
+	p.h.Background(func(ctx context.Context) {
+		if err := p.h.Core().DropDraft(ctx, project); err != nil {
+			p.h.Do(func() { p.h.Fail(err) })
+		}
+	})
+	p.reset()
+	p.project.begin()
+	p.render()
+	p.focusFirst()
+}
+
+// reset empties the wizard.
+func (p *newPage) reset() {
+	for name := range p.cancels {
+		p.stopAsk(name)
+	}
+	quota := p.w.quota
+	p.w = wizard{form: newForm{Shape: shapeT4, Internet: true}, quota: quota}
+	p.touched = false
+	p.fill()
+}
+
+// resume goes on with a draft.
+func (p *newPage) resume(d app.Draft) {
+	quota := p.w.quota
+	p.w = wizardOf(d)
+	p.w.quota = quota
+	p.project.left = nil
+	p.touched = true
+	p.fill()
+	p.project.look()
+	p.opened()
+}
 
 // startFrom takes over an earlier run's words.
 func (p *newPage) startFrom(run int64) {
+	p.keep() // what was begun before stays under its own project
 	p.h.Background(func(ctx context.Context) {
 		spec, err := p.h.Core().SpecOf(ctx, run)
 		p.h.Do(func() {
@@ -190,171 +489,55 @@ func (p *newPage) startFrom(run int64) {
 				p.h.Fail(err)
 				return
 			}
-			p.filled = false
-			p.project.SetText("")
-			p.fill(formOf(spec))
+			p.loaded, p.project.left = true, nil
+			p.reset()
+			p.w.base, p.w.form = spec, formOf(spec)
+			p.touched = true
+			p.fill()
+			p.project.look()
+			p.opened()
 		})
 	})
 }
 
-// fill shows f, unless the person has begun to type a project of their own.
-func (p *newPage) fill(f newForm) {
-	if p.filled || p.project.Text != "" && p.project.Text != f.Project {
-		return
-	}
-	p.filled = true
-	for _, s := range []struct {
-		e    *entry
-		text string
-	}{{p.project, f.Project}, {p.name, f.Name}, {p.command, f.Command}, {p.datasets, f.Datasets}, {p.competition, f.Competition},
-		{p.kernels, f.Kernels}, {p.hours, f.Hours}, {p.folds, f.Folds}, {p.baseline, f.Baseline}, {p.include, f.Include}} {
-		s.e.SetText(s.text)
-	}
-	p.internet.SetChecked(f.Internet)
-	if p.shape.Chip(f.Shape) != nil {
-		p.shape.Select(f.Shape)
-	}
-}
-
-func (p *newPage) form() newForm {
-	return newForm{Project: p.project.Text, Name: p.name.Text, Command: p.command.Text, Datasets: p.datasets.Text, Kernels: p.kernels.Text,
-		Competition: p.competition.Text, Shape: p.shape.Selected(), Hours: p.hours.Text, Folds: p.folds.Text, Baseline: p.baseline.Text, Include: p.include.Text,
-		Internet: p.internet.Checked}
-}
-
-// suggest fills the empty fields from what the folder holds.
-func (p *newPage) suggest() {
-	f := p.form().suggest()
-	for _, s := range []struct {
-		e    *entry
-		text string
-	}{{p.name, f.Name}, {p.command, f.Command}, {p.baseline, f.Baseline}} {
-		if s.e.Text != s.text {
-			s.e.SetText(s.text)
+// fill writes the form's words into the fields of every step.
+func (p *newPage) fill() {
+	p.filling = true
+	for _, pn := range p.panes {
+		if f, ok := pn.(interface{ fill() }); ok {
+			f.fill()
 		}
 	}
+	p.filling = false
 }
 
-func (p *newPage) browse() {
-	d := dialog.NewFolderOpen(func(u fyne.ListableURI, err error) {
-		if err != nil {
-			p.h.Fail(err)
-			return
-		}
-		if u != nil {
-			p.project.SetText(u.Path())
-			p.suggest()
-		}
-	}, p.h.Window())
-	if u, err := storage.ListerForURI(storage.NewFileURI(p.project.Text)); err == nil && p.project.Text != "" {
-		d.SetLocation(u)
-	}
-	d.Resize(fyne.NewSize(820, 560))
-	d.Show()
-}
-
-// stale drops the ticket: it no longer says what the form says.
-func (p *newPage) stale() {
-	if p.plan != nil {
-		p.plan = nil
-		p.clearTicket()
-	}
-}
-
-func (p *newPage) clearTicket() {
-	p.side.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewCard(lang.L("This run"), nil,
-		wrapped(lang.L("Build and check packs the project and asks Kaggle what is left. Nothing is spent before you press the button that names the cost."))))}
-	p.side.Refresh()
-}
-
-// check builds the kernel folder and asks what a push would cost.
-func (p *newPage) check() {
-	p.suggest()
-	spec, problems := p.form().spec()
-	for f, h := range p.hints {
-		h.set(problems[f])
-	}
-	if len(problems) > 0 {
+// ask runs a question to the core off the UI thread; a second one of the same name takes the place of the first. done runs on the
+// UI thread unless the question was taken back.
+func ask[T any](p *newPage, name string, what func(ctx context.Context) (T, error), done func(T, error)) {
+	p.stopAsk(name)
+	if p.h.Core() == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
-	p.build.Disable()
-	p.busy.start(lang.L("Packing"), cancel)
+	p.cancels[name] = cancel
 	p.h.Background(func(life context.Context) {
 		stop := context.AfterFunc(life, cancel)
 		defer stop()
-		built, err := p.h.Core().Build(ctx, spec, func(pr app.Progress) {
-			p.h.Do(func() { p.busy.step(progressText(pr), pr.Done, pr.Total) })
-		})
-		var plan app.PushPlan
-		if err == nil {
-			p.h.Do(func() { p.busy.step(lang.L("Asking what is left"), 0, 0) })
-			plan, err = p.h.Core().PlanPush(ctx, built.Dir, app.PushOptions{})
-		}
+		got, err := what(ctx)
 		p.h.Do(func() {
+			if ctx.Err() == nil {
+				done(got, err)
+				p.render()
+			}
 			cancel()
-			p.cancel = nil
-			p.busy.finish()
-			p.build.Enable()
-			if err != nil {
-				if ctx.Err() == nil || life.Err() == nil {
-					p.h.Fail(err)
-				}
-				return
-			}
-			p.plan = &plan
-			p.showTicket(newTicket(built, plan))
 		})
 	})
 }
 
-func (p *newPage) showTicket(t ticket) {
-	rows := container.NewVBox()
-	for _, l := range t.Lines {
-		rows.Add(widgets.NewStatRow(l.Label, l.Value))
+// stopAsk takes a question back.
+func (p *newPage) stopAsk(name string) {
+	if c := p.cancels[name]; c != nil {
+		c()
+		delete(p.cancels, name)
 	}
-	for _, g := range t.Guards {
-		rows.Add(widgets.NewBanner(g.Reason, "", "", nil))
-	}
-	for _, w := range t.Warnings {
-		rows.Add(wrapped(w))
-	}
-	push := widgets.NewPrimary(t.Button, nil, func() { p.push(t) })
-	if !t.CanPush {
-		push.Disable()
-	}
-	p.h.Mark("new.push", push)
-	rows.Add(push)
-	rows.Add(widgets.Caption(lang.L("Held until it ends. Charged: what it really runs.")))
-	p.side.Objects = []fyne.CanvasObject{container.NewVScroll(widgets.NewCard(lang.L("This run"), nil, rows))}
-	p.side.Refresh()
-	p.h.Reload()
-}
-
-// push spends: it is only ever reached by pressing the button that names the cost.
-func (p *newPage) push(t ticket) {
-	if p.plan == nil {
-		return
-	}
-	plan := *p.plan
-	plan.Options.Force = len(t.Guards) > 0 && !t.Queue
-	plan.Options.QueueIfFull = t.Queue
-	p.plan = nil
-	p.build.Disable()
-	p.busy.start(lang.L("Pushing"), nil)
-	p.h.Background(func(ctx context.Context) {
-		run, err := p.h.Core().Push(ctx, plan, app.Consent{By: "button"})
-		p.h.Do(func() {
-			p.busy.finish()
-			p.build.Enable()
-			p.clearTicket()
-			if err != nil {
-				p.h.Fail(err)
-				return
-			}
-			p.h.Toast(fmt.Sprintf(lang.L("Pushed %s, version %d."), run.Name, run.Version))
-			p.h.OpenRun(run.ID)
-		})
-	})
 }

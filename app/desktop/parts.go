@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -17,7 +18,16 @@ import (
 // focus. Escape leaves the field.
 type entry struct {
 	widget.Entry
-	shell *shell
+	shell   *shell
+	onFocus func() // it got the keyboard; nil = nobody asks
+}
+
+// FocusGained implements fyne.Focusable.
+func (e *entry) FocusGained() {
+	e.Entry.FocusGained()
+	if e.onFocus != nil {
+		e.onFocus()
+	}
 }
 
 func newEntry(h host, placeholder string) *entry {
@@ -38,6 +48,12 @@ func newSecretEntry(h host, placeholder string) *entry {
 // TypedShortcut hands the window's shortcuts on and keeps the rest.
 func (e *entry) TypedShortcut(sc fyne.Shortcut) {
 	if c, ok := sc.(*desktop.CustomShortcut); ok && e.shell != nil {
+		if *c == *backShortcut() && runtime.GOOS != "darwin" { // a Mac's fields walk by words with it
+			if e.shell.dialogs == 0 {
+				e.shell.escape()
+			}
+			return
+		}
 		if act, ok := e.shell.keys()[c.KeyName]; ok && c.Modifier == fyne.KeyModifierShortcutDefault {
 			if e.shell.dialogs == 0 {
 				act()

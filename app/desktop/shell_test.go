@@ -113,19 +113,19 @@ func TestEveryPageOpensEmptyAndTheWayBackIsKept(t *testing.T) {
 	}
 }
 
-func TestTheFormKeepsWhatWasTyped(t *testing.T) {
+func TestTheWizardKeepsWhatWasTyped(t *testing.T) {
 	s, ui, state := openShell(t, t.TempDir())
 	s.Go("new")
-	ui.until("the form", func() bool { return readState(t, state).Page == "new" })
+	ui.until("the wizard", func() bool { return readState(t, state).Page == "new" && s.currentPage().(*newPage).loaded })
 	p := s.currentPage().(*newPage)
-	test.Type(p.name, "cnx384")
+	test.Type(p.project.name, "cnx384")
 	s.Go("week")
 	s.Go("new")
-	if got := s.currentPage().(*newPage).name.Text; got != "cnx384" {
+	if got := s.currentPage().(*newPage).project.name.Text; got != "cnx384" {
 		t.Errorf("the name became %q", got)
 	}
-	p.check()
-	if !p.hints[fieldProject].box.Visible() || p.hints[fieldName].box.Visible() {
+	p.goNext()
+	if !p.project.hint[fieldProject].box.Visible() || p.project.hint[fieldName].box.Visible() || p.w.at != stepProject {
 		t.Error("only the fields that are wrong are named")
 	}
 }
@@ -133,10 +133,10 @@ func TestTheFormKeepsWhatWasTyped(t *testing.T) {
 func TestShortcutsWorkWhileAFieldHasTheFocus(t *testing.T) {
 	s, ui, state := openShell(t, t.TempDir())
 	s.Go("new")
-	ui.until("the form", func() bool { return readState(t, state).Page == "new" })
+	ui.until("the wizard", func() bool { return readState(t, state).Page == "new" })
 	p := s.currentPage().(*newPage)
-	s.win.Canvas().Focus(p.command)
-	p.command.TypedShortcut(customShortcut(fyne.Key2))
+	s.win.Canvas().Focus(p.project.command)
+	p.project.command.TypedShortcut(customShortcut(fyne.Key2))
 	if got := s.visible.Load().at.page; got != "runs" {
 		t.Errorf("Ctrl+2 from a field led to %s", got)
 	}

@@ -16,9 +16,19 @@ func (s *shell) shortcuts() {
 			}
 		})
 	}
-	c.SetOnTypedKey(func(ev *fyne.KeyEvent) {
-		if ev.Name == fyne.KeyEscape {
+	c.AddShortcut(backShortcut(), func(fyne.Shortcut) {
+		if s.dialogs == 0 {
 			s.escape()
+		}
+	})
+	c.SetOnTypedKey(func(ev *fyne.KeyEvent) {
+		switch ev.Name {
+		case fyne.KeyEscape:
+			s.escape()
+		case fyne.KeyReturn, fyne.KeyEnter:
+			if p, ok := s.currentPage().(interface{ enter() }); ok && s.dialogs == 0 {
+				p.enter()
+			}
 		}
 	})
 }
@@ -34,6 +44,16 @@ func (s *shell) keys() map[fyne.KeyName]func() {
 		fyne.KeyF: s.find,
 		fyne.KeyW: s.closeWindow,
 		fyne.KeyQ: func() { s.quit() },
+
+		fyne.KeyReturn: s.confirm,
+		fyne.KeyEnter:  s.confirm,
+	}
+}
+
+// confirm is the deliberate key, for what spends: the page's own, where it has such a thing.
+func (s *shell) confirm() {
+	if p, ok := s.currentPage().(interface{ confirm() }); ok {
+		p.confirm()
 	}
 }
 
@@ -53,10 +73,18 @@ func (s *shell) find() {
 	s.find()
 }
 
-// escape closes the dialog on top, leaves a text field, or goes back, in this order.
+// backShortcut is Alt and the left arrow: one step back, as Escape.
+func backShortcut() *desktop.CustomShortcut {
+	return &desktop.CustomShortcut{KeyName: fyne.KeyLeft, Modifier: fyne.KeyModifierAlt}
+}
+
+// escape closes the dialog on top, goes one step back in a page that has steps, leaves a text field, or goes back, in this order.
 func (s *shell) escape() {
 	if n := len(s.modals); n > 0 {
 		s.modals[n-1].Hide()
+		return
+	}
+	if p, ok := s.currentPage().(interface{ escape() bool }); ok && p.escape() {
 		return
 	}
 	if s.win.Canvas().Focused() != nil {
