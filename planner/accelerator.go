@@ -242,3 +242,6 @@ func (j *job) ownSpeed() []SpeedMeasurement {
 	}
 	return own
 }
+
+// ClassOf is the class of work that the speed figures of an ask go by.
+func ClassOf(ask AcceleratorAsk) WorkClass { return newJob(ask).Class }
