@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -39,8 +38,10 @@ type BacklogItem struct {
 	ChangedAt time.Time `json:"changed_at"`
 }
 
-// ErrNoBacklogItem is the answer when no open item has that name or number.
-var ErrNoBacklogItem = errors.New("there is no such item in the backlog")
+// noSuchItem is the answer when no open item has that name or number.
+func noSuchItem(reason string) error {
+	return &CallError{Reason: reason, Action: "\"sandglass backlog list\" shows the open items with their numbers."}
+}
 
 // AddBacklog adds an item. Two open items of one project cannot have the same name.
 func (a *App) AddBacklog(ctx context.Context, in BacklogItem) (BacklogItem, error) {
@@ -111,7 +112,7 @@ func (a *App) MarkBacklog(ctx context.Context, item, state string) (BacklogItem,
 	}
 	row, err := a.store.UpdateBacklog(ctx, id, func(b *runlog.BacklogItem) error {
 		if b.State != BacklogTodo {
-			return fmt.Errorf("%w: %s is %s", ErrNoBacklogItem, b.Name, b.State)
+			return noSuchItem(fmt.Sprintf("%s is %s already", b.Name, b.State))
 		}
 		b.State = state
 		return nil
@@ -135,7 +136,7 @@ func openItem(rows []runlog.BacklogItem, item string) (int64, error) {
 	}
 	switch len(named) {
 	case 0:
-		return 0, fmt.Errorf("%w: %q", ErrNoBacklogItem, item)
+		return 0, noSuchItem(fmt.Sprintf("no open item of the backlog is %q", item))
 	case 1:
 		return named[0], nil
 	}

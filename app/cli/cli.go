@@ -45,6 +45,7 @@ type core interface {
 	Import(ctx context.Context, f app.Found, store string) (app.Account, error)
 	ServeSandbox(ctx context.Context, s app.SandboxServe) error
 	Quota(ctx context.Context, live bool) (app.QuotaView, error)
+	Accelerators(ctx context.Context, ask app.AcceleratorAsk) (app.AcceleratorAdvice, error)
 	Build(ctx context.Context, spec app.BuildSpec, progress func(app.Progress)) (app.BuildResult, error)
 	Rehearse(ctx context.Context, spec app.BuildSpec, opt app.RehearseOptions, progress func(app.Progress)) (app.Rehearsal, error)
 	Resume(ctx context.Context, kernel string, opt app.ResumeOptions) (app.BuildResult, error)
@@ -66,6 +67,11 @@ type core interface {
 	QueueServed() bool
 	StartWatcher(ctx context.Context) error
 	Subscribe() *app.Subscription
+	Hours(ctx context.Context, ask app.HoursAsk) (app.HoursAdvice, error)
+	Season(ctx context.Context, ask app.SeasonAsk) (app.SeasonView, error)
+	AddBacklog(ctx context.Context, item app.BacklogItem) (app.BacklogItem, error)
+	Backlog(ctx context.Context, all bool) ([]app.BacklogItem, error)
+	MarkBacklog(ctx context.Context, item, state string) (app.BacklogItem, error)
 }
 
 // program is one call of the command line.
@@ -166,7 +172,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
+		p.quotaCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root

@@ -13,7 +13,7 @@ import (
 
 // listFlags take several values: repeated, separated by commas (except commands and package requirements, which may hold
 // commas), or simply one after the other up to the next flag.
-var listFlags = []string{"--folds", "--dataset", "--kernel", "--competition", "--model", "--resume-from", "--include", "--pip", "--wheels", "--post-cmd", "--prune-seeds", "--wide-folds"}
+var listFlags = []string{"--runs", "--folds", "--dataset", "--kernel", "--competition", "--model", "--resume-from", "--include", "--pip", "--wheels", "--post-cmd", "--prune-seeds", "--wide-folds"}
 
 // spread rewrites "--folds 0 1 2" to "--folds=0 --folds=1 --folds=2" and "--extra-job NAME CMD" to "--extra-job=NAME=CMD",
 // so that the flag parser sees one value a flag. Everything after "--" stays as it is.
