@@ -172,7 +172,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
+		p.quotaCmd(), p.acceleratorCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root
