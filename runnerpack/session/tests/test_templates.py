@@ -8,13 +8,13 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
 import unittest
 
 from harness import SESSION, Case
+from warm import Warm
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(SESSION)), "app", "templates")
 
@@ -36,7 +36,12 @@ def whole(folder):
 
 @unittest.skipUnless(os.path.isdir(TEMPLATES), "the templates are not beside the session's code")
 class Template(Case):
-    name = None
+    name, imports = None, ("numpy",)  # imports: what its processes begin with
+
+    @classmethod
+    def setUpClass(cls):
+        cls.warm = Warm(cls.imports)
+        cls.addClassCleanup(cls.warm.close)
 
     def setUp(self):
         super().setUp()
@@ -58,9 +63,8 @@ class Template(Case):
         return env
 
     def call(self, line, fails=False, env=None):
-        p = subprocess.run([sys.executable] + line.split(), cwd=self.project, env=env or self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
-        text = p.stdout.decode("utf-8", "replace")
-        self.assertEqual(p.returncode != 0, fails, "%s: exit %d\n%s" % (line, p.returncode, text))
+        code, text = self.warm.run(line.split(), self.project, env or self.environment(), 300)
+        self.assertEqual(code != 0, fails, "%s: exit %d\n%s" % (line, code, text))
         return text
 
     def path(self, name):
@@ -146,14 +150,9 @@ class Contract:
         took, rng = time.monotonic() - began, random.Random(7)
         kills = 0
         for attempt in range(12):
-            p = subprocess.Popen([sys.executable] + ("src/train.py %s --name broken --folds 0 --save-every 0" % self.small).split(), cwd=self.project,
-                                 env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-            try:
-                p.wait(took * rng.uniform(0.4, 1.0))
-            except subprocess.TimeoutExpired:
-                os.killpg(p.pid, signal.SIGKILL)
-                p.wait()
-                kills += 1
+            code, _ = self.warm.run(("src/train.py %s --name broken --folds 0 --save-every 0" % self.small).split(), self.project,
+                                    self.environment(), took * rng.uniform(0.1, 1.0), kill=True)
+            kills += code is None
             if os.path.exists(self.path("artifacts/broken/fold0_status.json")):
                 break
         self.train("--name broken --folds 0")
@@ -179,13 +178,16 @@ class Contract:
         self.data()
         env = self.environment()
         del env["PYTHONPATH"]
-        self.train("--name plain --folds 0", env=env)
+        # As a person starts it on a laptop, imports and all.
+        subprocess.run([sys.executable, "src/train.py"] + self.small.split() + ["--name", "plain", "--folds", "0"], cwd=self.project, env=env,
+                       stdout=subprocess.DEVNULL, check=True, timeout=300)
         self.assertEqual(self.read("artifacts/plain/fold0_status.json")["status"], "done")
         self.assertIn("needs the package sandglass", self.train("--bench", env=env, fails=True))
 
 
 @have("numpy", "sklearn")
 class Tabular(Contract, Template):
+    imports = ("numpy", "sklearn.ensemble", "sklearn.linear_model")
     name, small, rows, floor = "tabular", "--epochs 3 --rounds 5", "--rows 400", 0.6
 
 
@@ -205,6 +207,7 @@ class TabularWithoutSklearn(Contract, Template):
 
 @have("numpy", "torch")
 class Image(Contract, Template):
+    imports = ("numpy", "torch")
     name, small, rows, floor = "image", "--backbone tiny --epochs 2 --workers 0 --batch-size 16", "--pictures 90", 0.25
 
     def test_loader_processes_change_nothing(self):
@@ -245,6 +248,7 @@ class Image(Contract, Template):
 
 @have("numpy", "torch")
 class Text(Contract, Template):
+    imports = ("numpy", "torch")
     name, small, rows, floor = "text", "--backbone tiny --epochs 2 --workers 0 --batch-size 16 --max-len 24", "--texts 90", 0.4
 
 
