@@ -51,6 +51,7 @@ func TestWeekViewWordsRunsInFlight(t *testing.T) {
 func TestWeekNotices(t *testing.T) {
 	w := sampleWeek()
 	w.Quota.RefreshAt = testNow.Add(5 * time.Hour)
+	w.ExpiringGPU = &app.Expiring{LeftH: 17.4, BurnableH: 10, LostH: 7.4, LongestH: 5}
 	n := newWeekView(w, app.PoolGPU, testNow).Banner
 	if n == nil || !strings.HasPrefix(n.Strong, "17.4 GPU-hours expire") || !strings.Contains(n.Text, "up to 5.0 h") || n.Action != "New run" {
 		t.Errorf("before the reset: %+v", n)
@@ -61,9 +62,10 @@ func TestWeekNotices(t *testing.T) {
 		t.Errorf("not live: %+v", n)
 	}
 	w = sampleWeek()
-	w.Quota.RefreshAt, w.Quota.GPU.Left = testNow.Add(5*time.Hour), 0.4
+	w.Quota.RefreshAt = testNow.Add(5 * time.Hour)
+	w.ExpiringGPU = &app.Expiring{LeftH: 17.4, LostH: 17.4}
 	if n := newWeekView(w, app.PoolGPU, testNow).Banner; n != nil {
-		t.Errorf("less than an hour to lose: %+v, want none", n)
+		t.Errorf("both sessions are taken until the reset: %+v, want none", n)
 	}
 }
 

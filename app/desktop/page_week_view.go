@@ -78,9 +78,6 @@ type nextRow struct {
 	Why        string
 }
 
-// expiresSoon is how near the reset has to be before unspent hours are spoken of.
-const expiresSoon = 48 * time.Hour
-
 func newWeekView(w app.WeekView, pool string, now time.Time) weekView {
 	v := weekView{
 		GPU:  newPoolCard("GPU", app.PoolGPU, w.Quota.GPU, w.Quota, now),
@@ -215,12 +212,12 @@ func weekNotice(w app.WeekView, now time.Time) *notice {
 		}
 		return &notice{widgets.ColorWarning, lang.L("Kaggle's quota could not be read."), text, lang.L("Try again")}
 	}
-	left := q.RefreshAt.Sub(now)
-	if q.RefreshAt.IsZero() || left <= 0 || left > expiresSoon || !q.GPU.Known || q.GPU.Left < 1 {
+	e := w.ExpiringGPU
+	if e == nil || e.LongestH <= 0 {
 		return nil
 	}
-	return &notice{widgets.ColorWarning, fmt.Sprintf(lang.L("%s expire %s."), poolHours(q.GPU.Left, app.PoolGPU), clock(q.RefreshAt, now)),
-		fmt.Sprintf(lang.L("A run of up to %s that starts now still counts for this week."), hours(math.Min(q.GPU.Left, left.Hours()))), lang.L("New run")}
+	return &notice{widgets.ColorWarning, fmt.Sprintf(lang.L("%s expire %s."), poolHours(e.LeftH, app.PoolGPU), clock(q.RefreshAt, now)),
+		fmt.Sprintf(lang.L("A run of up to %s that starts now still counts for this week."), hours(e.LongestH)), lang.L("New run")}
 }
 
 func burnChart(weeks []app.BurnWeek, pool string, p app.PoolView) charts.WeeklyBurn {
