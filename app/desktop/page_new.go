@@ -132,42 +132,43 @@ func (l *wizardLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	side.Resize(fyne.NewSize(ticket, size.Height-y))
 }
 
-// footerLine is the way back at the left, the way on at the right, and between them a note that gives way.
+// footerLine is the way back at the left and the way on at the right; what is to be said about it stands above, over both.
 type footerLine struct{}
 
+const footerHeight = 32
+
 func (footerLine) MinSize(o []fyne.CanvasObject) fyne.Size {
-	w, h := float32(0), float32(34)
+	w := float32(0)
 	for i, x := range o {
 		if i != 1 {
 			w += x.MinSize().Width + widgets.Gap8
-			h = fyne.Max(h, x.MinSize().Height)
 		}
 	}
-	return fyne.NewSize(w, h)
+	return fyne.NewSize(w, footerHeight+noteHeight(o[1]))
+}
+
+func noteHeight(note fyne.CanvasObject) float32 {
+	if !note.Visible() {
+		return 0
+	}
+	return note.MinSize().Height + widgets.Gap8
 }
 
 func (footerLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	back, note, extra, next := o[0], o[1], o[2], o[3]
-	middle := func(x fyne.CanvasObject, at, width, height float32) {
-		x.Resize(fyne.NewSize(width, height))
-		x.Move(fyne.NewPos(at, (s.Height-height)/2))
+	note.Resize(fyne.NewSize(s.Width, fyne.Max(0, noteHeight(note)-widgets.Gap8)))
+	note.Move(fyne.NewPos(0, 0))
+	y := s.Height - footerHeight
+	at := func(x fyne.CanvasObject, left, width float32) {
+		x.Resize(fyne.NewSize(width, footerHeight))
+		x.Move(fyne.NewPos(left, y))
 	}
-	left, right := float32(0), s.Width
-	if back.Visible() {
-		m := back.MinSize()
-		middle(back, 0, m.Width, 32)
-		left = m.Width + widgets.Gap12
-	}
-	m := next.MinSize()
-	right -= m.Width
-	middle(next, right, m.Width, 32)
+	at(back, 0, back.MinSize().Width)
+	right := s.Width - next.MinSize().Width
+	at(next, right, next.MinSize().Width)
 	if e := extra.MinSize().Width; e > 0 {
-		right -= e + widgets.Gap8
-		middle(extra, right, e, 32)
+		at(extra, right-e-widgets.Gap8, e)
 	}
-	room := fyne.Max(0, right-left-widgets.Gap12)
-	note.Resize(fyne.NewSize(room, s.Height))
-	middle(note, left, room, fyne.Min(s.Height, note.MinSize().Height))
 }
 
 func (p *newPage) Object() fyne.CanvasObject { return p.root }
@@ -376,11 +377,13 @@ func (p *newPage) render() {
 		}
 	}
 	p.footNote.Set(note)
+	setVisible(p.footNote, note != "")
 	if !sameObjects(p.extra.Objects, extra) {
 		p.extra.Objects = extra
 		p.extra.Refresh()
 	}
 	p.footer.Refresh()
+	p.root.Objects[0].Refresh() // the footer may be higher now
 }
 
 func (p *newPage) setNext(words string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -33,11 +34,12 @@ type acceleratorPane struct {
 	form  *fyne.Container
 	shown bool // the questions about the model are open
 
-	wait  *widgets.EmptyState
-	gap   *fyne.Container // around wait
-	cards []*optionCard
-	list  *fyne.Container
-	focus bool // the keyboard goes to the chosen card once it is there
+	wait   *widgets.EmptyState
+	gap    *fyne.Container // around wait
+	failed *widgets.Banner
+	cards  []*optionCard
+	list   *fyne.Container
+	focus  bool // the keyboard goes to the chosen card once it is there
 }
 
 // modelField is one figure of the model.
@@ -69,18 +71,28 @@ func newAcceleratorPane(p *newPage) *acceleratorPane {
 	layers := c.small("layers", lang.L("layers"), "12", func(m *modelForm) *string { return &m.Layers })
 	hidden := c.small("hidden", lang.L("hidden size"), "768", func(m *modelForm) *string { return &m.Hidden })
 	heads := c.small("heads", lang.L("heads"), "12", func(m *modelForm) *string { return &m.Heads })
-	c.rows["transformer"] = grid(params(), batch(), seq(lang.L("tokens"), "512"), layers, hidden, heads)
-	c.rows["cnn"] = grid(params(), batch(), seq(lang.L("pixels a side"), "384"))
+	arch := func() fyne.CanvasObject {
+		return c.small("arch", lang.L("architecture, if it has a name"), "convnext_tiny", func(m *modelForm) *string { return &m.Arch })
+	}
+	c.rows["transformer"] = grid(arch(), batch(), seq(lang.L("tokens"), "512"), params(), layers, hidden, heads)
+	c.rows["cnn"] = grid(arch(), batch(), seq(lang.L("pixels a side"), "384"), params())
+	c.rows["tabular"] = grid(c.small("rows", lang.L("rows"), "1000000", func(m *modelForm) *string { return &m.Rows }),
+		c.small("columns", lang.L("columns"), "200", func(m *modelForm) *string { return &m.Columns }))
 	c.rows["other"] = grid(params(), batch())
 	hours := c.small("hours", lang.L("hours a task on one T4, if known"), "", func(m *modelForm) *string { return &m.HoursT4 })
 	c.facts = widgets.Caption("").Wrapped()
 	c.open = widgets.NewButton(lang.L("Describe the model"), nil, func() { c.shown = !c.shown; p.render() })
 	p.h.Mark("new.describe", c.open)
-	c.form = widgets.VBox(widgets.Gap8, labelled(lang.L("Kind"), c.kind, nil), c.rows["transformer"], c.rows["cnn"], c.rows["other"], grid(hours))
+	c.form = widgets.VBox(widgets.Gap8, labelled(lang.L("Kind"), c.kind, nil), c.rows["transformer"], c.rows["cnn"], c.rows["tabular"], c.rows["other"], grid(hours))
 	head := container.New(inputLine{}, c.facts, c.open)
 	c.wait = widgets.NewEmptyState(widgets.IconHourglass, lang.L("Comparing the accelerators…"), lang.L("What fits, what it burns and when it is done is worked out from this job and what is left this week."), "", nil)
+	c.failed = widgets.NewBanner("", "", lang.L("Try again"), func() {
+		p.w.advice.err = nil
+		c.entered()
+	})
+	c.failed.Hide()
 	c.gap = widgets.Pad(widgets.Gap24, 0, 0, 0, c.wait)
-	c.root = widgets.VBox(widgets.Gap12, widgets.NewCard("", nil, widgets.VBox(widgets.Gap8, head, c.form)), c.gap, c.list)
+	c.root = widgets.VBox(widgets.Gap12, widgets.NewCard("", nil, widgets.VBox(widgets.Gap8, head, c.form)), c.failed, c.gap, c.list)
 	return c
 }
 
@@ -181,6 +193,9 @@ func (c *acceleratorPane) entered() {
 			if !w.advice.answer(key, got, err) {
 				return
 			}
+			if err != nil {
+				w.advice.got = bareOptions()
+			}
 			if best := w.recommended(); best != "" && !w.shapeTyped {
 				w.form.Shape = best
 			}
@@ -211,11 +226,11 @@ func (c *acceleratorPane) show(time.Time) {
 	}
 	fresh := w.advice.fresh(w.adviceKey())
 	setVisible(c.gap, len(w.advice.got) == 0)
+	setVisible(c.failed, w.advice.err != nil)
 	if w.advice.err != nil {
+		fresh = true // nothing is on its way
 		ex := app.Explain(w.advice.err)
-		c.wait.Set(widgets.IconWarning, ex.Title, ex.Sentence+" "+ex.Action, lang.L("Try again"), func() { w.advice.err = nil; c.entered() })
-	} else {
-		c.wait.Set(widgets.IconHourglass, lang.L("Comparing the accelerators…"), lang.L("What fits, what it burns and when it is done is worked out from this job and what is left this week."), "", nil)
+		c.failed.Set(widgets.ColorWarning, ex.Title, strings.TrimSpace(ex.Sentence+" "+ex.Action), lang.L("Try again"))
 	}
 	for len(c.cards) < len(w.advice.got) {
 		c.addCard()
@@ -260,6 +275,9 @@ func (c *acceleratorPane) take(i int) {
 
 // modelText says what the comparison rests on.
 func (w *wizard) modelText() string {
+	if a := strings.TrimSpace(w.model.Arch); a != "" && knownArch(a) == "" {
+		return fmt.Sprintf(lang.L("The architecture %s is not known here by that name; its parameters tell as much."), a)
+	}
 	if w.model.Kind == "" && number(w.model.HoursT4) == 0 {
 		return lang.L("What fits, what it burns and when it is done. Best first; pick another if you know better. A few words about the model make it sharper.")
 	}
@@ -319,6 +337,9 @@ func (k *optionCard) show(o option, chosen, fresh bool) {
 		status = widgets.Status{Word: lang.L("being worked out anew"), Shape: widgets.ShapeClock}
 	case !o.Fits:
 		status = widgets.Status{Word: lang.L("does not fit"), Shape: widgets.ShapeCross, Color: widgets.ColorBad}
+		if o.Fit != "" {
+			status.Word = o.Fit
+		}
 	case o.Recommended:
 		status = widgets.Status{Word: lang.L("Recommended"), Shape: widgets.ShapeCheck, Color: widgets.ColorGood}
 	case o.Fit != "":

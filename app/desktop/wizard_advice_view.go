@@ -15,6 +15,7 @@ import (
 // modelForm is what a person knows of the model, as text: all of it may be empty, and the core then says what it cannot tell.
 type modelForm struct {
 	Kind      string // transformer, cnn, tabular, other; "" = not said
+	Arch      string // by name: convnext_tiny
 	Params    string // millions
 	Layers    string
 	Hidden    string
@@ -24,16 +25,18 @@ type modelForm struct {
 	Precision string
 	Method    string // full, lora, qlora
 	HoursT4   string // of one task
+	Rows      string // of a table
+	Columns   string
 }
 
 func (m modelForm) answers() map[string]string {
 	return map[string]string{"kind": m.Kind, "params": m.Params, "layers": m.Layers, "hidden": m.Hidden, "heads": m.Heads, "seq": m.Seq, "batch": m.Batch,
-		"precision": m.Precision, "method": m.Method, "hours": m.HoursT4}
+		"precision": m.Precision, "method": m.Method, "hours": m.HoursT4, "arch": m.Arch, "rows": m.Rows, "columns": m.Columns}
 }
 
 func modelFrom(a map[string]string) modelForm {
 	return modelForm{Kind: a["kind"], Params: a["params"], Layers: a["layers"], Hidden: a["hidden"], Heads: a["heads"], Seq: a["seq"], Batch: a["batch"],
-		Precision: a["precision"], Method: a["method"], HoursT4: a["hours"]}
+		Precision: a["precision"], Method: a["method"], HoursT4: a["hours"], Arch: a["arch"], Rows: a["rows"], Columns: a["columns"]}
 }
 
 // number reads a figure of the model form: "86", "86 M", "1.5e3"; 0 for what is empty or no number, which is then simply not known.
@@ -52,7 +55,7 @@ type option struct {
 	Shape, Title, Pool string
 	Recommended        bool
 	Fits               bool
-	Fit                string // "" = nothing to add; else a word: "does not fit", "tight"
+	Fit                string // "" = nothing to add; else a word: "tight", "does not run"
 	Memory             string // "9.1 – 11.0 of 15 GiB"
 	Burns              string // "5.1 – 6.3 h"
 	Done               string // "today 23:10 – Tue 00:20"

@@ -2,8 +2,8 @@ package desktop
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -11,8 +11,88 @@ import (
 	"sandglass/app"
 )
 
+// askAccelerators asks the core what each machine would do with the job.
 func askAccelerators(ctx context.Context, core *app.App, s app.BuildSpec, m modelForm, tasks int) ([]option, error) {
-	return nil, errors.New("not built into this version yet")
+	got, err := core.Accelerators(ctx, acceleratorAsk(s, m, tasks))
+	if err != nil {
+		return nil, err
+	}
+	var out []option
+	for _, o := range got.Options {
+		out = append(out, newOption(o, got.Now))
+	}
+	return out, nil
+}
+
+// acceleratorAsk puts the figures that were typed into the core's question. A figure that is no number is not known.
+func acceleratorAsk(s app.BuildSpec, m modelForm, tasks int) app.AcceleratorAsk {
+	a := app.AcceleratorAsk{Kind: m.Kind, Params: number(m.Params) * 1e6, Batch: int(number(m.Batch)), HoursT4: number(m.HoursT4), Tasks: tasks,
+		Precision: m.Precision, Method: m.Method, Name: s.Name, Command: s.Command, Project: s.Project}
+	switch m.Kind {
+	case "transformer":
+		a.Layers, a.Hidden, a.Heads, a.Seq = int(number(m.Layers)), int(number(m.Hidden)), int(number(m.Heads)), int(number(m.Seq))
+	case "cnn":
+		a.Image = int(number(m.Seq))
+	case "tabular":
+		a.Rows, a.Columns = number(m.Rows), number(m.Columns)
+		a.Params, a.Batch = 0, 0
+	}
+	if m.Kind == "transformer" || m.Kind == "cnn" {
+		if known := knownArch(m.Arch); known != "" {
+			a.Arch = known
+		}
+	}
+	return a
+}
+
+// knownArch is the core's own name of an architecture, "" for one it does not know.
+func knownArch(typed string) string {
+	typed = strings.ToLower(strings.TrimSpace(typed))
+	for _, a := range app.Architectures() {
+		if typed != "" && strings.ToLower(a.Name) == typed {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// newOption words one judged machine.
+func newOption(o app.AcceleratorOption, now time.Time) option {
+	v := option{Shape: o.Accelerator, Title: o.Title, Pool: o.Pool, Recommended: o.Recommended, Fits: o.Fits, LeftAfterH: o.LeftAfterH, Reasons: o.Reasons, Doubts: o.Doubts}
+	switch {
+	case o.Fits && o.Fit == "tight":
+		v.Fit = lang.L("tight")
+	case o.Affordable != nil && !*o.Affordable:
+		v.Fit = lang.L("more than is left")
+	case !o.Fits && !o.Runs:
+		v.Fit = lang.L("does not run")
+	}
+	if m := o.Memory; m.Low != nil && m.High != nil {
+		v.Memory = rangeText(*m.Low, *m.High) + " GiB"
+		if m.Usable != nil {
+			v.Memory = fmt.Sprintf(lang.L("%s of %.0f GiB"), rangeText(*m.Low, *m.High), *m.Usable)
+		}
+	}
+	switch {
+	case o.Pool == app.PoolCPU:
+		v.Burns = lang.L("no quota")
+	case o.Quota.Low != nil && o.Quota.High != nil:
+		v.Burns = rangeText(*o.Quota.Low, *o.Quota.High) + " h"
+	case o.QuotaHours != nil:
+		v.Burns = hours(*o.QuotaHours)
+	}
+	if o.Finish.Low != nil && o.Finish.High != nil {
+		v.Done = finishText(*o.Finish.Low, *o.Finish.High, now)
+	}
+	if o.LeftAfterH != nil && o.Pool != app.PoolCPU {
+		v.Leaves = leftHours(*o.LeftAfterH)
+	}
+	return v
+}
+
+// bareOptions are the machines without a word about them, for when they cannot be judged: a person may know without.
+func bareOptions() []option {
+	return []option{{Shape: shapeT4, Title: "GPU T4 ×2", Pool: app.PoolGPU, Fits: true}, {Shape: shapeTPU, Title: "TPU v5e-8", Pool: app.PoolTPU, Fits: true}, {Shape: shapeCPU, Title: "CPU", Pool: app.PoolCPU, Fits: true}}
 }
 
 // askHours asks the core for a cap: s.Hours is one that the person chose, 0 asks for advice.

@@ -65,7 +65,7 @@ func newHoursPane(p *newPage) *hoursPane {
 	})
 	p.h.Mark("new.advised", c.use)
 	line := container.NewBorder(nil, nil, widgets.Pad(0, widgets.Gap12, 0, 0, widgets.Middle(widgets.Muted(lang.L("Cap")))),
-		widgets.HBox(widgets.Gap8, widgets.Pad(0, 0, 0, widgets.Gap8, container.New(fixedWidth(76), c.cap)), widgets.Middle(widgets.Muted("h")), widgets.Middle(c.use)), c.slide)
+		widgets.HBox(widgets.Gap8, widgets.Pad(0, 0, 0, widgets.Gap8, container.New(fixedWidth(76), c.cap)), widgets.Middle(widgets.Muted("h")), widgets.Middle(c.use)), container.NewThemeOverride(c.slide, widgets.SliderTheme()))
 	c.hint.box = container.NewStack(c.hint.words)
 	c.hint.box.Hide()
 	c.otherCard = widgets.NewCard(lang.L("Other ways"), nil, c.other)

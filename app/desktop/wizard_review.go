@@ -16,18 +16,19 @@ import (
 
 // reviewView is the last step in words.
 type reviewView struct {
-	Lines    []ticketLine
-	Guards   []app.Guard
-	Warnings []string
-	Parts    []app.SizePart
-	Fill     []app.FillOffer
-	LeftOut  []string
-	Button   string // the words of the push button, cost included
-	CanPush  bool   // nothing speaks against it, or what does is overridden or queued for
-	Queue    bool   // a slot is missing: the button queues instead
-	Override bool   // something can be overridden, and has to be said so
-	Problem  string // why there is nothing to push
-	Busy     string
+	Lines        []ticketLine
+	Guards       []app.Guard
+	Warnings     []string
+	Parts        []app.SizePart
+	Fill         []app.FillOffer
+	LeftOut      []string
+	Button       string // the words of the push button, cost included
+	CanPush      bool   // nothing speaks against it, or what does is overridden or queued for
+	Queue        bool   // a slot is missing: the button queues instead
+	Override     bool   // something can be overridden, and has to be said so
+	Problem      string // why there is nothing to push
+	ProblemTitle string
+	Busy         string
 }
 
 // newReviewView words a build and its push plan.
@@ -37,7 +38,7 @@ func (w *wizard) newReviewView() reviewView {
 	b, pl := &w.build, &w.plan
 	if b.key == w.buildKey() && b.err != nil {
 		ex := app.Explain(b.err)
-		v.Problem = strings.TrimSpace(ex.Sentence + " " + ex.Action)
+		v.ProblemTitle, v.Problem = ex.Title, strings.TrimSpace(ex.Sentence+" "+ex.Action)
 		return v
 	}
 	if !b.fresh(w.buildKey()) {
@@ -66,7 +67,7 @@ func (w *wizard) newReviewView() reviewView {
 	add(lang.L("rehearsal"), w.rehearsalText())
 	if pl.key == w.planKey() && pl.err != nil {
 		ex := app.Explain(pl.err)
-		v.Problem = strings.TrimSpace(ex.Sentence + " " + ex.Action)
+		v.ProblemTitle, v.Problem = ex.Title, strings.TrimSpace(ex.Sentence+" "+ex.Action)
 		return v
 	}
 	if !pl.fresh(w.planKey()) {
@@ -125,6 +126,7 @@ type reviewPane struct {
 	root  *fyne.Container
 	push  *deliberate
 	wait  *widgets.Text
+	fault *widgets.Banner
 	busy  *work
 	lines *fyne.Container
 	what  *widgets.Card
@@ -142,6 +144,10 @@ type reviewPane struct {
 func newReviewPane(p *newPage) *reviewPane {
 	c := &reviewPane{p: p, wait: widgets.Muted("").Wrapped(), lines: widgets.VBox(0), guard: widgets.VBox(widgets.Gap8), warn: widgets.VBox(widgets.Gap4),
 		parts: widgets.VBox(widgets.Gap8), fills: widgets.VBox(widgets.Gap8), busy: newWork(p.h)}
+	c.fault = widgets.NewBanner("", "", "", func() {
+		p.w.build, p.w.plan = asked[app.BuildResult]{}, asked[app.PushPlan]{}
+		c.entered()
+	})
 	c.push = newDeliberate(lang.L("Push"), c.spend, c.hintKey)
 	p.h.Mark("new.push", c.push)
 	c.over = newCheck(p, lang.L("Go on all the same"), func(on bool) {
@@ -151,13 +157,9 @@ func newReviewPane(p *newPage) *reviewPane {
 	p.h.Mark("new.override", c.over)
 	c.what = widgets.NewCard(lang.L("What is sent"), nil, c.lines)
 	c.size = widgets.NewCard(lang.L("What takes the space"), nil, c.parts)
-	c.fill_()
-	c.root = widgets.VBox(widgets.Gap12, c.busy.box, c.wait, c.guard, c.over, c.what, c.fill, c.size, c.warn)
-	return c
-}
-
-func (c *reviewPane) fill_() {
 	c.fill = widgets.NewCard(lang.L("A device would be idle"), nil, c.fills)
+	c.root = widgets.VBox(widgets.Gap12, c.busy.box, c.wait, c.fault, c.guard, c.over, c.what, c.fill, c.size, c.warn)
+	return c
 }
 
 func (c *reviewPane) object() fyne.CanvasObject { return c.root }
@@ -203,15 +205,12 @@ func (c *reviewPane) plan() {
 
 func (c *reviewPane) show(time.Time) {
 	v := c.p.w.newReviewView()
-	wait := v.Busy
+	c.wait.Set(v.Busy)
+	setVisible(c.wait, v.Busy != "" && !c.p.pushing)
+	setVisible(c.fault, v.Problem != "")
 	if v.Problem != "" {
-		wait = v.Problem
-		c.wait.SetColor(widgets.ColorBad)
-	} else {
-		c.wait.SetColor(widgets.ColorMuted)
+		c.fault.Set(widgets.ColorBad, v.ProblemTitle, v.Problem, lang.L("Try again"))
 	}
-	c.wait.Set(wait)
-	setVisible(c.wait, wait != "" && !c.p.pushing)
 	if c.push.Text != v.Button {
 		c.push.SetText(v.Button)
 	}
