@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sandglass/runnerpack"
 )
@@ -17,6 +18,9 @@ import (
 // the queue, and nothing else would be said before. Only what is certain is refused. A script that an input brings, or that a
 // command before it in the same line may make, is not looked for.
 func checkScripts(s BuildSpec) error {
+	if !utf8.ValidString(s.Project) { // it is written down as JSON, and the results would come home to a folder of another name
+		return &runnerpack.SpecError{Field: "project", Reason: fmt.Sprintf("the name of the folder %q is not UTF-8; rename it", s.Project)}
+	}
 	if st, err := os.Stat(s.Project); err != nil || !st.IsDir() {
 		return &runnerpack.SpecError{Field: "project", Reason: "there is no folder " + s.Project}
 	}

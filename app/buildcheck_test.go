@@ -36,6 +36,14 @@ func TestScriptOf(t *testing.T) {
 	}
 }
 
+// TestProjectWithoutUTF8: such a name cannot be written down, so that the results would come home to another folder.
+func TestProjectWithoutUTF8(t *testing.T) {
+	err := checkScripts(BuildSpec{Project: filepath.Join(t.TempDir(), "b\xffd"), Command: "true"})
+	if err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Error(err)
+	}
+}
+
 // TestCheckScripts: a script that will certainly not be in the session is refused before anything is built, and nothing else is.
 func TestCheckScripts(t *testing.T) {
 	dir := t.TempDir()
