@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -92,15 +93,20 @@ func (p *program) writeJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// progress is the line that says what is under way. On a terminal it rewrites itself; elsewhere each new stage is a line.
+// progress is the line that says what is under way. On a terminal it rewrites itself; elsewhere each new stage is a line. Work that
+// goes on side by side may report at once.
 type progress struct {
 	w     io.Writer
 	tty   bool
+	mu    sync.Mutex
 	last  string
+	said  map[string]bool // steps that were told, where nothing can be rewritten
 	drawn bool
 }
 
-func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
+func newProgress(w io.Writer) *progress {
+	return &progress{w: w, tty: isTerminal(w), said: map[string]bool{}}
+}
 
 // report takes a step of long work.
 func (g *progress) report(x app.Progress) {
@@ -108,8 +114,13 @@ func (g *progress) report(x app.Progress) {
 	if x.Item != "" {
 		line += " " + x.Item
 	}
-	if !g.tty {
-		g.line(line)
+	if !g.tty { // files that come side by side report by turns: each is said once
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if !g.said[line] {
+			g.said[line] = true
+			g.write(line)
+		}
 		return
 	}
 	switch {
@@ -125,16 +136,24 @@ func (g *progress) report(x app.Progress) {
 
 // line says something that stays.
 func (g *progress) line(s string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.write(s)
+}
+
+func (g *progress) write(s string) {
 	if s == g.last {
 		return
 	}
-	g.clear()
+	g.wipe()
 	g.last = s
 	fmt.Fprintln(g.w, s)
 }
 
 // show says something that the next step replaces; on a terminal only.
 func (g *progress) show(s string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if !g.tty || s == g.last {
 		return
 	}
@@ -143,6 +162,12 @@ func (g *progress) show(s string) {
 }
 
 func (g *progress) clear() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.wipe()
+}
+
+func (g *progress) wipe() {
 	if g.drawn {
 		fmt.Fprint(g.w, "\r\x1b[K")
 		g.drawn = false

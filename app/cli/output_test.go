@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"sandglass/app"
+)
+
+// TestProgressSideBySide: three downloads that report by turns are three lines in a file, not one for every thousand bytes.
+func TestProgressSideBySide(t *testing.T) {
+	var out strings.Builder
+	g := newProgress(&out)
+	var wg sync.WaitGroup
+	for _, item := range []string{"a.npy", "b.npy", "c.npy"} {
+		wg.Go(func() {
+			for i := range 500 {
+				g.report(app.Progress{Stage: "Downloading", Item: item, Done: int64(i), Total: 500})
+			}
+		})
+	}
+	wg.Wait()
+	if n := strings.Count(out.String(), "\n"); n != 3 {
+		t.Errorf("%d lines:\n%.300s", n, out.String())
+	}
+}
+
+// TestPlain: what a session wrote cannot steer the terminal.
+func TestPlain(t *testing.T) {
+	if got := plain("a\x1b[31mb\x00\u009b2J\tü\n"); strings.ContainsAny(got, "\x1b\x00\u009b") || !strings.Contains(got, "\tü\n") {
+		t.Errorf("%q", got)
+	}
+}
