@@ -211,7 +211,7 @@ func (p *program) deleteCmd() *cobra.Command {
 		Use: "delete KERNEL", Short: "Delete a kernel at Kaggle, which also drops its queued run",
 		Long: `Deletes the kernel at Kaggle with every version and output. It cannot be undone, and it is the only way to drop a queued TPU
 run. On a terminal the kernel's name has to be typed; elsewhere it needs --yes. What was collected stays here.
-` + kernelHelp + "\n\nJSON: kernel, deleted.",
+` + kernelHelp + "\nA run that only waits here is taken out of the launch queue, and nothing at Kaggle is touched.\n\nJSON: kernel, deleted, dropped (out of the launch queue).",
 		Example: "  sandglass delete sam-roe/idea-train",
 		Args:    args(1, 1, "the kernel to delete"),
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
@@ -231,7 +231,11 @@ func (p *program) delete(ctx context.Context, a core, kernel string, yes bool) e
 		if !p.ask {
 			return &usageError{Text: "deleting cannot be undone and there is no terminal to ask on; nothing was deleted", Hint: "agree with --yes"}
 		}
-		fmt.Fprintf(p.stderr, "Deletes %s at Kaggle with every version and output. Type its name to go on: ", row.Kernel)
+		what := fmt.Sprintf("Deletes %s at Kaggle with every version and output.", row.Kernel)
+		if row.State == app.StateWaiting {
+			what = fmt.Sprintf("Takes %s out of the launch queue; it was not pushed, and nothing at Kaggle is touched.", row.Kernel)
+		}
+		fmt.Fprint(p.stderr, what+" Type its name to go on: ")
 		name, err := p.line()
 		if err != nil {
 			return err
@@ -243,7 +247,12 @@ func (p *program) delete(ctx context.Context, a core, kernel string, yes bool) e
 	if err := a.Delete(ctx, kernel); err != nil {
 		return err
 	}
-	return p.result(map[string]any{"kernel": row.Kernel, "deleted": true}, func(w io.Writer) { fmt.Fprintf(w, "deleted %s at Kaggle\n", row.Kernel) })
+	if row.State == app.StateWaiting {
+		return p.result(map[string]any{"kernel": row.Kernel, "deleted": false, "dropped": true}, func(w io.Writer) {
+			fmt.Fprintf(w, "took %s out of the launch queue; it was not pushed, and nothing at Kaggle was touched\n", row.Kernel)
+		})
+	}
+	return p.result(map[string]any{"kernel": row.Kernel, "deleted": true, "dropped": false}, func(w io.Writer) { fmt.Fprintf(w, "deleted %s at Kaggle\n", row.Kernel) })
 }
 
 // stateLine is a run in one line.
