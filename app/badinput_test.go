@@ -164,3 +164,33 @@ func TestCollectCancelled(t *testing.T) {
 		t.Errorf("weights were asked for: %v", err)
 	}
 }
+
+// TestCollectWithoutTheProject: a project folder that was moved, or is on a disk that is not there, is not made anew; collecting
+// again when it is back brings the results home.
+func TestCollectWithoutTheProject(t *testing.T) {
+	w := newWorld(t, sandbox.Options{}, saves(sessionFiles()))
+	a := w.open(t, "")
+	defer closeApp(t, a)
+	project := filepath.Join(t.TempDir(), "project")
+	row := pushDir(t, a, buildProject(t, a, project, "no-project").Dir, PushOptions{})
+	ends(t, a, row.Kernel)
+	if err := os.Rename(project, project+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := a.Collect(t.Context(), row.Kernel, CollectOptions{}, nil)
+	if err != nil || c.New == 0 || !strings.Contains(strings.Join(c.Problems, "\n"), "is not there") {
+		t.Fatalf("%d files, %q: %v", c.New, c.Problems, err)
+	}
+	if _, err := os.Stat(project); !os.IsNotExist(err) {
+		t.Errorf("the project's folder was made anew: %v", err)
+	}
+	if err := os.Rename(project+"-moved", project); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Collect(t.Context(), row.Kernel, CollectOptions{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(project, "artifacts", "leaf", "score.json")); err != nil {
+		t.Error(err)
+	}
+}

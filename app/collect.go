@@ -166,8 +166,12 @@ func newCollectJob(a *App, acc Account, r runlog.Run, opt CollectOptions, progre
 		}
 		j.dir = abs
 	default:
-		j.dir = filepath.Join(a.projectOf(r), filepath.FromSlash(runsFolder), versionName(r))
-		if r.Origin == originPush {
+		project := a.projectOf(r)
+		j.dir = filepath.Join(project, filepath.FromSlash(runsFolder), versionName(r))
+		switch {
+		case r.Project != "" && project != r.Project: // moved, or on a disk that is not there: it is not made anew
+			j.problem = append(j.problem, fmt.Sprintf("the project folder %s is not there, so everything is in %s; put the folder back and collect again to have artifacts/ in it", r.Project, j.dir))
+		case r.Origin == originPush:
 			j.place = r.Project
 		}
 	}
