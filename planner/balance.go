@@ -61,9 +61,10 @@ type Balance struct {
 // For the sum to be right, the states of the runs should be no older than the reading: a run that left the queue unseen
 // would be counted here and in Reserved.
 //
-// When a reset has passed since the reading, nothing is used of the new week as far as anybody knows; a session that
-// crosses the reset holds in the new week what it had left at the reset. (Which week Kaggle charges for such a session
-// is not documented; this is the split by time.)
+// When a reset has passed since the reading, nothing is used of the new week as far as anybody knows; a running session
+// that crosses the reset holds in the old week what it can burn until then, and in the new one what it had left at the
+// reset. (Which week Kaggle charges for such a session is not documented; this is the split by time. What Kaggle itself
+// reserves wins where it is more. One that waits may start at any time, so it holds its whole cap in either.)
 func BalanceOf(r Reading, holds []Hold, now time.Time) Balance {
 	at := r.FetchedAt
 	if at.IsZero() {
@@ -87,6 +88,12 @@ func BalanceOf(r Reading, holds []Hold, now time.Time) Balance {
 			continue
 		}
 		d, seen := h.at(at)
+		if from := h.StartedAt; h.Phase == HoldRunning && !from.IsZero() {
+			if from.Before(at) {
+				from = at
+			}
+			d = min(d, notNegative(b.RefreshAt.Sub(from))) // the rest of it is the new week's
+		}
 		if seen {
 			inReading += d
 		} else {

@@ -73,6 +73,20 @@ func TestBurnByWeek(t *testing.T) {
 	}
 }
 
+// What Kaggle counts a little longer than we do is nobody's session; what is more was started elsewhere.
+func TestElsewhereIsNotRounding(t *testing.T) {
+	this := saturday.Add(-week)
+	burns := []Burn{{Start: this.Add(h), End: this.Add(3 * h), Outcome: OutcomeComplete}}
+	for used, want := range map[time.Duration]time.Duration{
+		2 * h: 0, 2*h + time.Minute: 0, 2*h - time.Minute: 0, 2*h + 5*time.Minute: 5 * time.Minute, 5 * h: 3 * h,
+	} {
+		got := BurnByWeek(burns, []Reading{{Used: used, FetchedAt: midweek}}, saturday, midweek, 1)[0].Elsewhere
+		if got != want {
+			t.Errorf("used %v, ours 2 h: %v elsewhere, want %v", used, got, want)
+		}
+	}
+}
+
 // However a session lies over the resets, the weeks together hold exactly its time.
 func TestBurnIsSplitExactly(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))

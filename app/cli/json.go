@@ -30,10 +30,11 @@ type quotaJSON struct {
 	FetchedAt *time.Time `json:"fetched_at"`
 	Why       string     `json:"why"`     // when not live: why
 	Rebased   bool       `json:"rebased"` // the reading is older than the last reset
+	Since     []string   `json:"started_since"`
 }
 
 func quotaOf(q app.QuotaView) quotaJSON {
-	return quotaJSON{GPU: poolOf(q.GPU), TPU: poolOf(q.TPU), RefreshAt: when(q.RefreshAt), Live: q.Live, FetchedAt: when(q.FetchedAt), Why: q.Why, Rebased: q.Rebased}
+	return quotaJSON{GPU: poolOf(q.GPU), TPU: poolOf(q.TPU), RefreshAt: when(q.RefreshAt), Live: q.Live, FetchedAt: when(q.FetchedAt), Why: q.Why, Rebased: q.Rebased, Since: list(q.StartedSince)}
 }
 
 func poolOf(v app.PoolView) poolJSON {

@@ -22,7 +22,7 @@ When Kaggle gives no figures, the last ones are shown with their age and why, an
 reached and 1 when it refused, say because the key is no longer valid. With --cached the exit code is 0.
 
 JSON: gpu and tpu {known, used_h, reserved_h, held_h, total_h, left_h (null when not reported), holders}, refresh_at, live,
-fetched_at, why, rebased.`,
+fetched_at, why, rebased, started_since (runs that went out after the reading; held counts them).`,
 		Example: "  sandglass quota\n  sandglass quota --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[\"gpu\"][\"left_h\"])'",
 		Args:    args(0, 0, "no argument"),
 		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
@@ -80,6 +80,9 @@ func (p *program) quotaText(w io.Writer, q app.QuotaView) {
 			fmt.Fprintf(w, ": %s", q.Why)
 		}
 		fmt.Fprintln(w)
+		if len(q.StartedSince) > 0 {
+			fmt.Fprintf(w, "started since, and counted as held: %s\n", strings.Join(q.StartedSince, ", "))
+		}
 		if q.Rebased {
 			fmt.Fprintln(w, "a reset has passed since then, so the new week is taken as unused")
 		}
