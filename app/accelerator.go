@@ -145,7 +145,7 @@ type SpeedView struct {
 	Ratio  *float64 `json:"ratio"`
 	Low    *float64 `json:"low"`
 	High   *float64 `json:"high"`
-	Basis  string   `json:"basis"` // measured, history, prior, none (does not run), unknown
+	Basis  string   `json:"basis"` // reference (a T4), measured, history, prior, none (does not run), unknown
 	Source string   `json:"source"`
 }
 

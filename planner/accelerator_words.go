@@ -69,7 +69,9 @@ func (j *job) named(of []string) string {
 
 // words says the rest, in the order a person asks: does it fit, what does it do, what does it burn, when is it done.
 func (j *job) words(o *AcceleratorOption, s Shape) {
-	j.fitWords(o)
+	if o.Runs {
+		j.fitWords(o)
+	}
 	switch o.Pool {
 	case GPU:
 		j.gpuWords(o, s)
@@ -78,7 +80,7 @@ func (j *job) words(o *AcceleratorOption, s Shape) {
 	default:
 		j.cpuWords(o)
 	}
-	if !o.Runs {
+	if !o.Runs { // nothing of the rest matters
 		return
 	}
 	j.hoursWords(o)
@@ -245,20 +247,23 @@ func (j *job) hoursWords(o *AcceleratorOption) {
 		o.doubt("How long a task takes is not known, so neither the hours nor the end are told: run one fold or a bench session, or give --hours-t4.")
 		return
 	}
-	switch o.HoursBasis {
-	case BasisHistory:
-		if n := len(j.OwnTasksH[o.Shape]); n > 0 {
-			o.because("From %s of yours on this machine: %s each.", countOf(n, "task"), hoursRange(*o.TaskH))
-			return
-		}
-	}
+	n := len(j.OwnTasksH[o.Shape])
 	switch o.Speed.Basis {
-	case BasisMeasured, BasisHistory:
-		if o.Shape != "NvidiaTeslaT4" {
-			o.because("One %s is %s T4s by %s.", o.device(), ratioRange(o.Speed), o.Speed.Source)
+	case BasisReference:
+		if o.HoursBasis == BasisHistory && n > 0 {
+			o.because("From %s of yours on this machine: %s each.", countOf(n, "task"), hoursRange(*o.TaskH))
 		}
+	case BasisMeasured, BasisHistory:
+		o.because("One %s is %s T4s by %s.", o.device(), ratioRange(o.Speed), o.Speed.Source)
 	case BasisPrior:
-		o.doubt("Speed is a prior (%s T4s a %s) until a run of yours is measured there.", ratioRange(o.Speed), o.device())
+		switch {
+		case o.HoursBasis == BasisHistory && n > 0:
+			o.because("From %s of yours on this machine: %s each.", countOf(n, "task"), hoursRange(*o.TaskH))
+		case o.Speed.High < 1:
+			o.doubt("Speed is a prior (%.2g to %.2g times slower than a T4) until a run of yours is measured there.", 1/o.Speed.High, 1/o.Speed.Low)
+		default:
+			o.doubt("Speed is a prior (%s T4s a %s) until a run of yours is measured there.", ratioRange(o.Speed), o.device())
+		}
 	}
 	if o.Sessions > 1 {
 		o.because("Longer than one session: it takes %d, and each goes on where the last one stopped.", o.Sessions)
@@ -351,10 +356,13 @@ func (j *job) compare(out []AcceleratorOption) {
 	case gpu.Sessions > 1 && tpu.Sessions == 1 && tpu.Suits:
 		tpu.because("Longer than a GPU session, but one TPU session holds it.")
 	}
-	if tpu.FinishH.Likely > gpu.FinishH.Likely {
-		tpu.because("Saves %.1f GPU-hours and costs the wait.", gpu.QuotaH.Likely)
-	} else {
-		tpu.because("Saves %.1f GPU-hours and is likely first.", gpu.QuotaH.Likely)
+	switch saved := gpu.QuotaH.Likely; {
+	case tpu.FinishH.High <= gpu.FinishH.Low:
+		tpu.because("Saves %.1f GPU-hours, and is done first even after a long wait.", saved)
+	case tpu.FinishH.Low < gpu.FinishH.High:
+		tpu.because("Saves %.1f GPU-hours. After a short wait it is done first, after a long one last.", saved)
+	default:
+		tpu.because("Saves %.1f GPU-hours and costs the wait.", saved)
 	}
 	if b := BreakEvenHours(tpu.QueueH.Likely, tpuStartH, tpu.Speed.Ratio); j.tasks == 1 && !math.IsInf(b, 0) {
 		tpu.because("One task alone would be first on a TPU from %.1f h on a T4.", b)

@@ -337,7 +337,7 @@ func TestUnknownModel(t *testing.T) {
 func TestMemoryProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(n int) int { return r.IntN(n) }
-	for range 4000 {
+	for range 1500 {
 		a := randomMemoryAsk(r)
 		e := EstimateMemory(a)
 		checkEstimate(t, a, e)

@@ -37,6 +37,8 @@ const (
 	BasisHistory  = "history"  // own runs of the same job
 	BasisPrior    = "prior"    // other people's figures, or arithmetic from data sheets
 	BasisNone     = "none"     // it does not run there at all
+
+	BasisReference = "reference" // a T4, which the others are compared with
 )
 
 // SpeedMeasurement is how long the same piece of work took on one device of a shape.
@@ -126,7 +128,7 @@ var priors = map[WorkClass]map[string]SpeedRatio{
 func SpeedOf(class WorkClass, shape string, own []SpeedMeasurement) SpeedRatio {
 	s, _ := LookupShape(shape)
 	if s.Name == "NvidiaTeslaT4" {
-		return SpeedRatio{1, 1, 1, BasisMeasured, "the measure itself"}
+		return SpeedRatio{1, 1, 1, BasisReference, "what the others are compared with"}
 	}
 	byClass, ok := priors[class]
 	if !ok {
