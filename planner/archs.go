@@ -163,8 +163,19 @@ func plainName(s string) string {
 		s = s[:i] // timm's tag of the weights: convnext_tiny.fb_in1k
 	}
 	s = strings.TrimPrefix(s, "tf_")
-	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(s)
+	return plainer.Replace(s)
 }
+
+var plainer = strings.NewReplacer("-", "", "_", "", " ", "", ".", "")
+
+// archByName are the architectures by plain name.
+var archByName = func() map[string]Arch {
+	m := map[string]Arch{}
+	for _, a := range archs {
+		m[plainName(a.Name)] = a
+	}
+	return m
+}()
 
 // LookupArch finds an architecture by name; letter case, dashes, an owner before a slash and timm's weight tags do not matter.
 func LookupArch(name string) (Arch, bool) {
@@ -175,12 +186,8 @@ func LookupArch(name string) (Arch, bool) {
 	if full, ok := archAlias[n]; ok {
 		n = plainName(full)
 	}
-	for _, a := range archs {
-		if plainName(a.Name) == n {
-			return a, true
-		}
-	}
-	return Arch{}, false
+	a, ok := archByName[n]
+	return a, ok
 }
 
 // SimilarArchs are names that resemble one that is not known, for a hint.
