@@ -6,9 +6,12 @@ import importlib.util
 import os
 import sys
 import time
+import unittest
+import zipfile
 
 from harness import SESSION, TRAIN, Case, job, kill_all, pids_with
 
+import jobs
 import sampler
 import tasks
 import tools
@@ -80,6 +83,12 @@ class Whole(Case):
         ran = self.session({"jobs": [job(folds=[0], assemble="echo no such column; exit 3")]})
         self.assertEqual((ran.code, ran.run["outcome"]), (0, "partial"))
         self.assertIn("no such column", ran.findings["assemble-failed"])
+
+    def test_any_job_names_how_its_folds_are_joined(self):
+        other = job("other", "python src/train.py --name other --folds {fold}", [2], assemble="echo joined > subs/other.txt")
+        ran = self.session({"jobs": [job(folds=[0]), other]})
+        self.assertEqual([j["assembled"] for j in ran.run["jobs"]], [True, True], ran.output)
+        self.assertEqual(self.read("subs/other.txt").strip(), "joined")
 
     def test_two_jobs_have_their_own_folds_and_a_post_command_follows(self):
         other = job("other", "python src/train.py --name other --folds {fold}", [2])
@@ -178,6 +187,11 @@ class Devices(Case):
 
     def test_no_gpu(self):
         self.assertIn("no-device", self.refused("NvidiaTeslaT4", {"SANDGLASS_FAKE_GPUS": "0"}, "2 x T4", "no accelerator").findings)
+
+    def test_cards_whose_driver_fails(self):
+        self.put("bin/nvidia-smi", "#!/bin/sh\necho 'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.'\nexit 9\n")
+        os.chmod(os.path.join(self.dir, "bin/nvidia-smi"), 0o755)
+        self.assertIn("no-device", self.refused("NvidiaTeslaT4", {"PATH": os.path.join(self.dir, "bin") + ":" + os.environ["PATH"]}, "no accelerator").findings)
 
     def test_one_gpu_of_two(self):
         self.assertIn("wrong-device", self.refused("NvidiaTeslaT4", {"SANDGLASS_FAKE_GPUS": "1"}, "found 1 x").findings)
@@ -392,6 +406,28 @@ class Pace(Case):
                 self.assertTrue(c.graceful < c.hard < c.hard + c.grace < c.end < c.cap)
         self.assertEqual(tools.Clock(1, 0.0).graceful, 3000.0)
 
+    def test_an_nvidia_smi_that_dies_is_started_again(self):
+        waits = []
+
+        class Closed:
+            def wait(self, seconds):
+                waits.append(seconds)
+                return len(waits) > 4
+
+        s = sampler.Sampler.__new__(sampler.Sampler)
+        s.every, s.samples, s.closed, s.record, s.child = 10.0, [], Closed(), None, None
+        self.put("bin/nvidia-smi", "#!/bin/sh\necho '2026/01/01 00:00:00.000, 0, Tesla T4, 90, 20, 1000, 15360, 60.5, 50, 1590'\n"
+                                   "echo 'Unable to determine the device handle'\nexit 15\n")
+        os.chmod(os.path.join(self.dir, "bin/nvidia-smi"), 0o755)
+        path = os.environ["PATH"]
+        os.environ["PATH"] = os.path.join(self.dir, "bin") + ":" + path
+        try:
+            s.follow_cards()
+        finally:
+            os.environ["PATH"] = path
+        self.assertEqual([v[1:] for v in s.samples], [("gpu0", 90.0, 1000.0, 60.5)] * 4)
+        self.assertEqual(waits, [0, 5, 10, 15, 20])  # patience grows
+
     def test_utilisation_leaves_start_up_and_tail_out(self):
         class Record:
             data = {"hardware": {"gpus": []}}
@@ -436,6 +472,23 @@ class Failures(Case):
         self.assertNotEqual(ran.code, 0)
         self.assertIn("no-such-package-of-ours", ran.findings["pip-failed"])
         self.assertEqual(set(ran.states.values()), {"not-started"})
+
+    @unittest.skipIf(importlib.util.find_spec("pip") is None, "no pip")
+    def test_packages_come_from_wheel_datasets(self):
+        info = "sandglass_test_wheel-1.0.dist-info/"
+        folder = os.path.join(self.input, "datasets/sam-roe/wheels/deep")
+        os.makedirs(folder)
+        with zipfile.ZipFile(os.path.join(folder, "sandglass_test_wheel-1.0-py3-none-any.whl"), "w") as z:
+            z.writestr("sandglass_test_wheel.py", "WORD = 'from the wheel'\n")
+            z.writestr(info + "METADATA", "Metadata-Version: 2.1\nName: sandglass-test-wheel\nVersion: 1.0\n")
+            z.writestr(info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            z.writestr(info + "RECORD", "")
+        site = os.path.join(self.dir, "site")
+        command = "python -c 'import sandglass_test_wheel as w; print(w.WORD)' > subs/word.txt"
+        ran = self.session({"pip": ["sandglass-test-wheel"], "wheels": ["sam-roe/wheels"], "jobs": [job(cmd=command, folds=None)]},
+                           env={"PIP_TARGET": site, "PYTHONPATH": site, "PIP_BREAK_SYSTEM_PACKAGES": "1"})
+        self.assertEqual(ran.code, 0, ran.output)
+        self.assertEqual(self.read("subs/word.txt").strip(), "from the wheel")
 
     def test_an_optional_package_may_fail(self):
         self.put("input/datasets/sam-roe/wheels/readme.txt")
@@ -530,6 +583,23 @@ class Endings(Case):
         ran = self.session({"jobs": [job(cmd=self.command("leave"), folds=None)]}, self.files())
         self.assertEqual(ran.states, {("idea", None): "done"})
         self.assertEqual(pids_with("stubborn" + os.path.basename(self.dir)), [])
+
+    def test_a_task_that_could_save_nothing_in_time_is_not_started(self):
+        ran = self.session({"hours": 0.004, "jobs": [job(cmd="sleep 6 #{fold}", folds=range(3))]}, env={"SANDGLASS_WORKERS": "1"})
+        self.assertEqual([ran.states["idea", k] for k in range(3)], ["done", "not-started", "not-started"], ran.output)
+        self.assertIn("deadline-reached", ran.findings)
+        self.assertTrue(ran.run["deadline_hit"])
+
+    def test_what_siblings_needed_is_what_a_task_is_believed_to_need(self):
+        s = tasks.Session({"durations": {"idea/3": 100.0, "idea/4": 9000.0}}, None, tools.Clock(2, 0.0), None, "", self.working)
+        j = jobs.Job(job(folds=range(5)))
+        mine = [jobs.Task(j, k) for k in range(5)]
+        s.record = type("R", (), {"tasks": mine})
+        self.assertEqual([s.first_checkpoint(mine[k]) for k in (2, 3, 4)], [600.0, 100.0, 600.0])  # nobody ran: the share of the cap
+        mine[0].attempts, mine[0].state, mine[0].seconds = 1, "done", 4000.0
+        self.assertAlmostEqual(s.first_checkpoint(mine[2]), 4600.0)  # its sibling saved at its end alone
+        mine[0].first_point = 300.0
+        self.assertAlmostEqual(s.first_checkpoint(mine[2]), 345.0)
 
     def test_sigterm_ends_the_session_in_good_order(self):
         process = self.start({"hours": 0.02, "jobs": [job(cmd=self.command("stay"), folds=None)]}, self.files())
@@ -710,5 +780,4 @@ class Resume(Case):
 
 
 if __name__ == "__main__":
-    import unittest
     unittest.main()
