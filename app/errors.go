@@ -27,7 +27,7 @@ func (e *CollectError) Error() string {
 	have := fmt.Sprintf("%d files are here", e.Here)
 	switch e.Here {
 	case 0:
-		have = "no whole file is here"
+		return fmt.Sprintf("collect %s: %v; no file is whole yet: collect again", e.Kernel, e.Err)
 	case 1:
 		have = "1 file is here"
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,10 +80,17 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // result prints v as JSON, or calls text.
 func (p *program) result(v any, text func(w io.Writer)) error {
 	p.progress.clear()
+	var err error
 	if p.json {
-		return p.writeJSON(v)
+		err = p.writeJSON(v)
+	} else {
+		var b bytes.Buffer
+		text(&b)
+		_, err = p.stdout.Write(b.Bytes())
 	}
-	text(p.stdout)
+	if err != nil {
+		return fmt.Errorf("the result could not be printed: %w", err)
+	}
 	return nil
 }
 

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"sandglass/app"
@@ -30,5 +33,21 @@ func TestProgressSideBySide(t *testing.T) {
 func TestPlain(t *testing.T) {
 	if got := plain("a\x1b[31mb\x00\u009b2J\tü\n"); strings.ContainsAny(got, "\x1b\x00\u009b") || !strings.Contains(got, "\tü\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestResultNotPrinted: a result that did not reach its file is no success.
+func TestResultNotPrinted(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		var errs strings.Builder
+		p := &program{stdout: fullDisk{}, stderr: &errs, json: json, progress: newProgress(&errs)}
+		err := p.result("x", func(w io.Writer) { fmt.Fprintln(w, "x") })
+		if code := p.finish(t.Context(), err); code != exitFailed || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("json %v: exit %d, %s", json, code, errs.String())
+		}
 	}
 }
