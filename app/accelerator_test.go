@@ -1,0 +1,138 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/app/runlog"
+)
+
+func optionOf(t *testing.T, v AcceleratorAdvice, shape string) AcceleratorOption {
+	t.Helper()
+	for _, o := range v.Options {
+		if o.Accelerator == shape {
+			return o
+		}
+	}
+	t.Fatalf("%s is not among %+v", shape, v.Options)
+	return AcceleratorOption{}
+}
+
+// The quota, the waits and the times of own runs come from the log, and the answer says so.
+func TestAcceleratorsKnowTheAccount(t *testing.T) {
+	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 1.8), timedTask("idea", 1, "done", 2.2))
+	acc, err := a.Account(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := a.now()
+	for i, wait := range []time.Duration{6 * time.Hour, 9 * time.Hour, 12 * time.Hour} {
+		q := runlog.Run{Account: acc.ID, Kernel: "sam-roe/tpu", Name: "tpu", Version: i + 1, Accelerator: "TpuV5E8", State: StateComplete, Origin: originPush, CollectedAt: now,
+			QueuedAt: now.Add(-wait - 30*time.Hour), StartedAt: now.Add(-30 * time.Hour), EndedAt: now.Add(-29 * time.Hour), PushedAt: now.Add(-wait - 30*time.Hour)}
+		if _, err := a.store.CreateRun(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reading := runlog.QuotaReading{At: now, RefreshAt: now.Add(50 * time.Hour),
+		GPU: &runlog.PoolReading{Used: 20 * time.Hour, Total: 30 * time.Hour}, TPU: &runlog.PoolReading{Total: 20 * time.Hour}}
+	if err := a.store.AddQuota(t.Context(), acc.ID, reading); err != nil {
+		t.Fatal(err)
+	}
+	v, err := a.Accelerators(t.Context(), AcceleratorAsk{Kind: "cnn", Kernel: r.Kernel, Tasks: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpu, tpu := optionOf(t, v, "NvidiaTeslaT4"), optionOf(t, v, "TpuV5E8")
+	wantNear(t, "a task", gpu.TaskH.Likely, 2, 1e-6)
+	wantNear(t, "GPU hours", gpu.QuotaHours, 6.05, 1e-6)
+	wantNear(t, "GPU hours left", gpu.LeftAfterH, 3.95, 1e-6)
+	if gpu.HoursBasis != "history" || tpu.QueueBasis != "history" || tpu.QueueN != 3 || *tpu.Queue.Likely < 2 || *tpu.Queue.Likely > 9 || tpu.Speed.Basis != "prior" {
+		t.Errorf("GPU %+v\nTPU %+v", gpu, tpu)
+	}
+	if v.QuotaLive || v.QuotaWhy == "" || v.ResetAt == nil || gpu.FinishAt.High == nil || !gpu.FinishAt.High.After(v.Now) {
+		t.Errorf("%+v", v)
+	}
+	wantNear(t, "finish", gpu.Finish.Likely, 6.05, 1e-6)
+
+	// A session in the TPU's one slot.
+	held := runlog.Run{Account: acc.ID, Kernel: "sam-roe/held", Name: "held", Version: 1, Accelerator: "TpuV5E8", State: StateRunning, Origin: originPush, Cap: 4 * time.Hour,
+		PushedAt: now.Add(-2 * time.Hour), QueuedAt: now.Add(-2 * time.Hour), StartedAt: now.Add(-time.Hour)}
+	if _, err := a.store.CreateRun(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	v, err = a.Accelerators(t.Context(), AcceleratorAsk{Kind: "cnn", HoursT4: 2, Tasks: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if later := optionOf(t, v, "TpuV5E8"); *later.Finish.Likely < *tpu.Finish.Likely || !strings.Contains(strings.Join(later.Doubts, " "), "slot is taken (1): it waits for up to 3.0 h") {
+		t.Errorf("%+v", later)
+	}
+}
+
+// Signed out the figures that need no account are there, and nothing is made up.
+func TestAcceleratorsSignedOut(t *testing.T) {
+	a, err := Open(t.Context(), Options{Home: t.TempDir(), Getenv: envOf(map[string]string{"HOME": t.TempDir()}), Log: testLog(t), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeApp(t, a)
+	v, err := a.Accelerators(t.Context(), AcceleratorAsk{Arch: "resnet50", Batch: 32, HoursT4: 1, Live: true})
+	if err != nil || len(v.Options) != 3 || v.Class != "conv" || v.QuotaWhy != "nobody is signed in" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	gpu := v.Options[0]
+	if gpu.LeftAfterH != nil || gpu.Affordable != nil || gpu.QuotaHours == nil || gpu.Memory.Low == nil || !strings.Contains(strings.Join(gpu.Doubts, " "), "GPU quota is not known") {
+		t.Errorf("%+v", gpu)
+	}
+	var doc struct {
+		Options []map[string]any `json:"options"`
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range doc.Options {
+		for _, field := range []string{"accelerator", "fits", "memory_gib", "quota_hours", "finish", "left_after_h", "reasons", "doubts"} {
+			if _, ok := o[field]; !ok {
+				t.Errorf("%v has no %s", o["accelerator"], field)
+			}
+		}
+		for _, field := range []string{"reasons", "doubts", "changes"} {
+			if _, ok := o[field].([]any); !ok {
+				t.Errorf("%v: %s is %T", o["accelerator"], field, o[field])
+			}
+		}
+		m, _ := o["memory_gib"].(map[string]any)
+		low, high := m["low"].(float64), m["high"].(float64)
+		sumLow, sumHigh := 0.0, 0.0
+		for _, x := range m["terms"].([]any) {
+			term := x.(map[string]any)
+			sumLow += term["low"].(float64)
+			sumHigh += term["high"].(float64)
+		}
+		if low > high || sumLow-low > 1e-6 || low-sumLow > 1e-6 || sumHigh-high > 1e-6 || high-sumHigh > 1e-6 {
+			t.Errorf("%v: terms %g to %g, sum %g to %g", o["accelerator"], sumLow, sumHigh, low, high)
+		}
+	}
+}
+
+func TestAcceleratorsRefuse(t *testing.T) {
+	a, _ := resumeWorld(t, nil)
+	for _, ask := range []AcceleratorAsk{{Kind: "magic"}, {Arch: "resnet51"}, {Kind: "cnn", Precision: "fp7"}, {Kind: "cnn", Batch: -1}, {Kind: "cnn", Params: -5},
+		{Kind: "cnn", Bench: []MemoryPoint{{0, 100}}}, {Kind: "cnn", Steps: []StepTime{{"Abacus", 1}}}, {Kind: "cnn", LimitH: map[string]float64{"gpu": -1}}, {Kind: "cnn", HoursT4: -2}} {
+		_, err := a.Accelerators(t.Context(), ask)
+		var call *CallError
+		if !errors.As(err, &call) {
+			t.Errorf("%+v: %v", ask, err)
+		}
+	}
+	if _, err := a.Accelerators(t.Context(), AcceleratorAsk{Arch: "resnet51", Params: 3e7}); err != nil {
+		t.Errorf("an unknown architecture of known size: %v", err)
+	}
+}
