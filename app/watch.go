@@ -447,6 +447,11 @@ func (w *watcher) readQuota(ctx context.Context, runs []runlog.Run) {
 	}
 	w.quotaAt = now.Add(every)
 	err := w.a.readQuota(ctx, w.acc)
+	if err == nil {
+		if nerr := w.a.quotaNotices(ctx, w.acc); nerr != nil {
+			w.a.log.Warn("quota notices not told", "err", nerr)
+		}
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		w.a.log.Info("quota not read", "err", err)
 		w.quotaAt = now.Add(time.Minute)
