@@ -58,7 +58,7 @@ func (a *HoursAdvice) advise(ask HoursAsk) {
 			hours1(a.TaskMedianH*a.TaskMedianH/a.TaskUpperH), hours1(a.TaskUpperH))
 	}
 	if a.Clipped {
-		warn("%s would be needed and a %s session may run %s: the cap is clipped, and the chance to be stopped is %s. Finished tasks are kept; the rest is resumed in %s, each of which costs about %s more.",
+		warn("%s would be needed and a %s session may run %s: the cap is clipped, and the chance to be stopped is %s. Finished tasks are kept; the rest is resumed in %s, at about %s more each.",
 			hours1(a.WantedH), ask.Pool.PoolName(), hours1(a.LimitH), percent(a.PKilled), countOf(a.Sessions-1, "further session"), hours1(a.ResumeH))
 	}
 	if least := a.StartUpH + a.TailH; ask.CapH > 0 && a.CapH <= least {
@@ -67,7 +67,7 @@ func (a *HoursAdvice) advise(ask HoursAsk) {
 		warn("With this cap the session is stopped in %s of the cases; %s would hold.", percent(a.PKilled), hours1(a.WantedH))
 	}
 	if a.FitsQuota != nil && !*a.FitsQuota {
-		warn("The cap of %s is above the %s of %s left this week: the push would be refused.", hours1(a.CapH), hours1(*ask.LeftH), plural(ask.Pool))
+		warn("The cap of %s is above the %.1f %s left this week: the push would be refused.", hours1(a.CapH), *ask.LeftH, plural(ask.Pool))
 	}
 	if a.Crosses != nil && *a.Crosses {
 		a.warnReset(ask, warn)
@@ -96,7 +96,7 @@ func (a *HoursAdvice) options(ask HoursAsk) {
 			a.Options = append(a.Options, o)
 		}
 	}
-	if a.WantedH > room {
+	if a.WantedH > room && room < a.LimitH { // it is the quota that binds
 		if o, ok := fewerOption(ask, room); ok {
 			a.Options = append(a.Options, o)
 		}

@@ -309,14 +309,14 @@ func (p *SeasonPlan) advise(pool Pool, in PlanPool, out PoolPlan, usableH float6
 		end = "the deadline"
 	}
 	if out.ExpiringH >= 0.05 {
-		say("%s of the %s left now cannot be burnt before %s any more, whatever is started.", hours1(out.ExpiringH), plural(pool), end)
+		say("%.1f of the %s left now cannot be burnt before %s any more, whatever is started.", out.ExpiringH, plural(pool), end)
 	}
 	if usableH >= ExpiringLeastH && out.LatestStart.After(p.Now) {
 		wait := ""
 		if in.QueueH > 0 {
 			wait = fmt.Sprintf(", with about %s in the queue", hours1(in.QueueH))
 		}
-		say("To burn all of the %s %s before %s, every session has to be under way or queued by %s%s.", hours1(usableH), plural(pool), end, resetText(out.LatestStart), wait)
+		say("To burn all of the %.1f %s before %s, every session has to be under way or queued by %s%s.", usableH, plural(pool), end, resetText(out.LatestStart), wait)
 	}
 	if days := p.Deadline.Sub(p.Now); days <= week {
 		say("It is the last week: %s for final training and inference, %s of them as slack.", hoursOf(hoursLong(out.ReserveH), pool), hours1(out.SlackH))

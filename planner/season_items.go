@@ -112,7 +112,7 @@ func (it PlanItem) blocked(pool Pool, in PlanPool, usableH, windowH float64) str
 	case it.Hours > in.LimitH+weightSlack:
 		return fmt.Sprintf("it needs %s and a session may run %s", hours1(it.Hours), hours1(in.LimitH))
 	case it.Hours > usableH+weightSlack:
-		return fmt.Sprintf("it needs %s and %s of %s can still be used", hours1(it.Hours), hours1(usableH), plural(pool))
+		return fmt.Sprintf("it needs %s and %.1f %s can still be used", hours1(it.Hours), usableH, plural(pool))
 	case it.Hours > windowH+weightSlack:
 		return fmt.Sprintf("it needs %s and would still run at the reset in %s", hours1(it.Hours), hours1(max(windowH+in.QueueH, 0)))
 	}

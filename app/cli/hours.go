@@ -92,7 +92,11 @@ func hoursText(w io.Writer, v app.HoursAdvice) {
 		fmt.Fprintf(w, "cap      unknown\n")
 	} else {
 		fmt.Fprintf(w, "cap      %s (stopped in %s)\n", hours(*v.CapH), chance(*v.PKilled))
-		fmt.Fprintf(w, "expected %s\n", hours(*v.ExpectedH))
+		in := ""
+		if *v.Sessions > 1 {
+			in = " in " + count(*v.Sessions, "session")
+		}
+		fmt.Fprintf(w, "expected %s%s\n", hours(*v.ExpectedH), in)
 		fmt.Fprintf(w, "task     %s likely, %s at most (%.0f %%), from %s\n", hours(*v.TaskMedianH), hours(*v.TaskUpperH), 100*v.Confidence, basisText(v))
 		fmt.Fprintf(w, "session  %s start-up, %s in %s on %s, %s to save\n", hours(v.StartUpH), count(v.Tasks, "task"), count(v.Waves, "wave"), count(v.Devices, "device"), hours(v.TailH))
 		fmt.Fprintf(w, "resume   costs about %s more\n", hours(v.ResumeH))
