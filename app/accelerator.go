@@ -70,7 +70,8 @@ type StepTime struct {
 // AcceleratorAdvice is every machine judged, the best first.
 type AcceleratorAdvice struct {
 	Options   []AcceleratorOption `json:"options"`
-	Class     string              `json:"class"` // of work: what the speed figures go by
+	Verdict   string              `json:"verdict"` // one sentence
+	Class     string              `json:"class"`   // of work: what the speed figures go by
 	Tasks     int                 `json:"tasks"`
 	QuotaLive bool                `json:"quota_live"` // read from Kaggle just now
 	QuotaWhy  string              `json:"quota_why"`  // when it is not: why
@@ -185,7 +186,9 @@ func (a *App) Accelerators(ctx context.Context, ask AcceleratorAsk) (Accelerator
 		}
 	}
 	v.Tasks, v.Class = max(p.Tasks, 1), string(planner.ClassOf(p))
-	for _, o := range planner.RankAccelerators(p) {
+	ranked := planner.RankAccelerators(p)
+	v.Verdict = planner.RankingVerdict(ranked)
+	for _, o := range ranked {
 		v.Options = append(v.Options, optionView(o, v.Now, speedOf(acc)))
 	}
 	return v, nil

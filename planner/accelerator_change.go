@@ -28,8 +28,26 @@ func stepAMP(a *MemoryAsk) (string, bool) {
 	return "mixed precision (torch.autocast)", true
 }
 
+// optimizerCounts: a smaller optimiser state is worth a word when it is a tenth of the whole.
+func optimizerCounts(a *MemoryAsk) bool { return shareOf(a, "optimiser") >= .1 }
+
+// shareOf is what the named terms are of the likely estimate.
+func shareOf(a *MemoryAsk, names ...string) float64 {
+	e := EstimateMemory(*a)
+	sum := 0.0
+	for _, t := range e.Terms {
+		if slices.Contains(names, t.Name) {
+			sum += t.Likely
+		}
+	}
+	if e.LikelyGiB <= 0 {
+		return 0
+	}
+	return sum / GiB / e.LikelyGiB
+}
+
 func step8bit(a *MemoryAsk) (string, bool) {
-	if a.Pool != GPU || (a.Optimizer != "" && a.Optimizer != Adam) || a.Method == Inference {
+	if !optimizerCounts(a) || a.Pool != GPU || (a.Optimizer != "" && a.Optimizer != Adam) || a.Method == Inference {
 		return "", false
 	}
 	a.Optimizer = Adam8bit
@@ -37,7 +55,7 @@ func step8bit(a *MemoryAsk) (string, bool) {
 }
 
 func stepAdafactor(a *MemoryAsk) (string, bool) {
-	if a.Pool == GPU || (a.Optimizer != "" && a.Optimizer != Adam) || a.Method == Inference {
+	if !optimizerCounts(a) || a.Pool == GPU || (a.Optimizer != "" && a.Optimizer != Adam) || a.Method == Inference {
 		return "", false
 	}
 	a.Optimizer = Adafactor
@@ -66,7 +84,7 @@ func stepQLoRA(a *MemoryAsk) (string, bool) {
 // stepShard spreads weights, gradients and optimiser state over the session's devices.
 func stepShard(devices int) memoryStep {
 	return func(a *MemoryAsk) (string, bool) {
-		if devices < 2 || a.ShardStage > 0 || (a.Method != "" && a.Method != FullTraining) {
+		if devices < 2 || a.ShardStage > 0 || (a.Method != "" && a.Method != FullTraining) || shareOf(a, "weights", "grads", "optimiser") < .4 {
 			return "", false
 		}
 		a.ShardStage, a.ShardDevices = 3, devices
@@ -77,7 +95,10 @@ func stepShard(devices int) memoryStep {
 // changesToFit looks for the gentlest changes after which the likely figure is within what is usable: those that leave the
 // mathematics as it is first, then those that change what is trained. At most three, each reckoned.
 func changesToFit(ask MemoryAsk, usableGiB float64, devices int) []MemoryChange {
-	if ask.Kind == KindTabular || (len(ask.Bench) > 0 && ask.Batch == 0) {
+	if ask.Kind == KindTabular {
+		return tableChanges(ask, usableGiB)
+	}
+	if len(ask.Bench) > 0 && ask.Batch == 0 {
 		return nil
 	}
 	if a, ok := LookupArch(ask.Model.Arch); ok {
@@ -111,7 +132,47 @@ func changesToFit(ask MemoryAsk, usableGiB float64, devices int) []MemoryChange 
 			break
 		}
 	}
+	if len(out) == 0 && len(ask.Bench) == 0 {
+		out = smallerInputs(ask, usableGiB)
+	}
 	return out
+}
+
+// smallerInputs is the last resort: shorter sequences or smaller images, one at a time, with checkpointing.
+func smallerInputs(ask MemoryAsk, usableGiB float64) []MemoryChange {
+	more := ""
+	if ask.Batch > 1 {
+		ask.Batch, more = 1, ", one at a time"
+	}
+	if ask.Method != Inference && !ask.Checkpointing {
+		ask.Checkpointing = true
+		more += ", with gradient checkpointing"
+	}
+	size, least, what := &ask.Seq, 64, "sequences of %d instead of %d tokens"
+	if ask.Image > 0 {
+		size, least, what = &ask.Image, 32, "images of %d instead of %d pixels"
+	}
+	was := *size
+	for *size /= 2; *size >= least; *size /= 2 {
+		if e := EstimateMemory(ask); e.Known && e.LikelyGiB <= usableGiB {
+			return []MemoryChange{{Text: fmt.Sprintf(what, *size, was) + more, LowGiB: e.LowGiB, HighGiB: e.HighGiB, Ask: ask}}
+		}
+	}
+	return nil
+}
+
+// tableChanges: half as many bytes, or half as many rows.
+func tableChanges(ask MemoryAsk, usableGiB float64) []MemoryChange {
+	ask.Rows /= 2 // 4 bytes a cell are half of 8
+	text := "32-bit columns instead of 64-bit ones (astype float32), read one file at a time"
+	for n := 2; n <= 64; n *= 2 {
+		if e := EstimateMemory(ask); e.Known && e.LikelyGiB <= usableGiB {
+			return []MemoryChange{{Text: text, LowGiB: e.LowGiB, HighGiB: e.HighGiB, Ask: ask}}
+		}
+		ask.Rows /= 2
+		text = fmt.Sprintf("32-bit columns and 1 row in %d", n)
+	}
+	return nil
 }
 
 // tryChange takes the steps, and then the largest batch that fits.

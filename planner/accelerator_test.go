@@ -314,3 +314,22 @@ func FuzzRankAccelerators(f *testing.F) {
 		}
 	})
 }
+
+// What cannot be recommended as it is comes with the change that helps.
+func TestVerdict(t *testing.T) {
+	big := AcceleratorAsk{Memory: MemoryAsk{Kind: KindTransformer, Model: ModelFacts{Arch: "llama-2-7b"}, Method: QLoRA, Seq: 16384, Batch: 1, Checkpointing: true}}
+	if v := RankingVerdict(RankAccelerators(big)); !strings.Contains(v, "no machine") || !strings.Contains(v, "instead of 16384 tokens") {
+		t.Error(v)
+	}
+	if v := RankingVerdict(RankAccelerators(AcceleratorAsk{Memory: MemoryAsk{Kind: KindCNN}})); !strings.HasPrefix(v, "T4 ×2 suits") {
+		t.Error(v)
+	}
+	if v := RankingVerdict(nil); v != "" {
+		t.Error(v)
+	}
+	table := AcceleratorAsk{Memory: MemoryAsk{Kind: KindTabular, Rows: 4e7, Columns: 60}}
+	cpu := find(t, RankAccelerators(table), "none")
+	if cpu.Fit != FitNo || len(cpu.Changes) != 1 || !strings.Contains(cpu.Changes[0].Text, "32-bit") || EstimateMemory(cpu.Changes[0].Ask).LikelyGiB > 28 {
+		t.Errorf("%+v", cpu.Changes)
+	}
+}

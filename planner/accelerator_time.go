@@ -24,6 +24,9 @@ func usable(s string) float64 {
 	return 0
 }
 
+// gpuHostGiB is what a job can have of the 31.4 GiB of main memory of a T4 session.
+const gpuHostGiB = 29
+
 // memoryOn is the memory ask as it is on a pool: a TPU's 16 bits are bf16, a CPU trains in 32.
 func (j *job) memoryOn(p Pool) MemoryAsk {
 	a := j.Memory
@@ -51,6 +54,9 @@ func (j *job) memoryOn(p Pool) MemoryAsk {
 func (j *job) memory(o *AcceleratorOption) {
 	ask := j.memoryOn(o.Pool)
 	o.Memory, o.UsableGiB = EstimateMemory(ask), usable(o.Shape)
+	if j.Class == WorkTrees && o.Pool == GPU {
+		o.UsableGiB = gpuHostGiB // the table lies in the session's main memory
+	}
 	switch {
 	case !o.Memory.Known || o.UsableGiB == 0:
 		o.Fit = FitUnknown
@@ -60,7 +66,9 @@ func (j *job) memory(o *AcceleratorOption) {
 		o.Fit = FitTight
 	default:
 		o.Fit = FitNo
-		o.Changes = changesToFit(ask, o.UsableGiB, o.Devices)
+		if o.Pool != CPU || j.Class == WorkTrees || j.Class == WorkTiny {
+			o.Changes = changesToFit(ask, o.UsableGiB, o.Devices)
+		}
 	}
 	o.Fits = o.Runs && o.Fit != FitNo
 }

@@ -91,11 +91,19 @@ func (j *job) words(o *AcceleratorOption, s Shape) {
 }
 
 func (o *AcceleratorOption) device() string {
-	switch o.Pool {
-	case TPU:
+	switch {
+	case o.Pool == TPU:
 		return "chip"
-	case CPU:
+	case o.Pool == CPU, o.UsableGiB == gpuHostGiB:
 		return "session"
+	}
+	return "card"
+}
+
+// unit is one device of a session.
+func (o *AcceleratorOption) unit() string {
+	if o.Pool == TPU {
+		return "chip"
 	}
 	return "card"
 }
@@ -129,7 +137,7 @@ func (j *job) fitWords(o *AcceleratorOption) {
 			}
 			o.doubt("%s %s: %s.", lead, c.Text, gibRange(c.LowGiB, c.HighGiB))
 		}
-		if len(o.Changes) == 0 {
+		if len(o.Changes) == 0 && o.Pool != CPU {
 			o.doubt("No change that was tried makes it fit.")
 		}
 	}
@@ -142,7 +150,6 @@ func gibRange(lo, hi float64) string {
 	return fmt.Sprintf("%.1f to %.1f GiB", lo, hi)
 }
 
-// taskWord names tasks.
 func (j *job) tasksWord() string { return countOf(j.tasks, "task") }
 
 func (j *job) busyWords(o *AcceleratorOption) {
@@ -155,13 +162,13 @@ func (j *job) busyWords(o *AcceleratorOption) {
 			o.because("One process uses one card: the second T4 stays idle and is paid for. Run two folds or seeds, or start it with torchrun.")
 		}
 	case j.tasks <= o.Workers:
-		o.because("All %s at once, one %s each.", j.tasksWord(), o.device())
+		o.because("All %s at once, one %s each.", j.tasksWord(), o.unit())
 	case j.tasks%o.Workers != 0 && o.Workers == 2:
 		o.because("Both cards stay busy: %s in %d waves, the last with one card idle. Another seed in that gap is free.", j.tasksWord(), o.Waves)
 	case j.tasks%o.Workers != 0:
-		o.because("%s in %d waves; the last leaves %d of %d %ss idle.", capital(j.tasksWord()), o.Waves, o.Workers-j.tasks%o.Workers, o.Workers, o.device())
+		o.because("%s in %d waves; the last leaves %d of %d %ss idle.", capital(j.tasksWord()), o.Waves, o.Workers-j.tasks%o.Workers, o.Workers, o.unit())
 	default:
-		o.because("Every %s stays busy: %s in %d waves.", o.device(), j.tasksWord(), o.Waves)
+		o.because("Every %s stays busy: %s in %d waves.", o.unit(), j.tasksWord(), o.Waves)
 	}
 }
 
@@ -179,7 +186,9 @@ func (j *job) gpuWords(o *AcceleratorOption, s Shape) {
 	case ShapeUnknown:
 		o.doubt("Kaggle offers it, but nothing is known of it here.")
 	}
-	j.busyWords(o)
+	if j.Class != WorkTrees {
+		j.busyWords(o)
+	}
 	if o.Shape != "NvidiaTeslaT4" {
 		return
 	}
@@ -260,7 +269,7 @@ func (j *job) hoursWords(o *AcceleratorOption) {
 		case o.HoursBasis == BasisHistory && n > 0:
 			o.because("From %s of yours on this machine: %s each.", countOf(n, "task"), hoursRange(*o.TaskH))
 		case o.Speed.High < 1:
-			o.doubt("Speed is a prior (%.2g to %.2g times slower than a T4) until a run of yours is measured there.", 1/o.Speed.High, 1/o.Speed.Low)
+			o.doubt("Speed is a prior (%s to %s times slower than a T4) until a run of yours is measured there.", twoPlaces(1/o.Speed.High), twoPlaces(1/o.Speed.Low))
 		default:
 			o.doubt("Speed is a prior (%s T4s a %s) until a run of yours is measured there.", ratioRange(o.Speed), o.device())
 		}
@@ -271,6 +280,14 @@ func (j *job) hoursWords(o *AcceleratorOption) {
 			o.doubt("One task alone is longer than a session, so it must save checkpoints and resume.")
 		}
 	}
+}
+
+// twoPlaces writes a factor with two digits at least: 1.5, 25, 150.
+func twoPlaces(x float64) string {
+	if x < 10 {
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.0f", x)
 }
 
 func ratioRange(r SpeedRatio) string {
@@ -347,7 +364,7 @@ func (j *job) compare(out []AcceleratorOption) {
 		return nil
 	}
 	gpu, tpu := find("NvidiaTeslaT4"), find("TpuV5E8")
-	if gpu == nil || tpu == nil || !tpu.Runs || gpu.TaskH == nil || tpu.TaskH == nil {
+	if gpu == nil || tpu == nil || !tpu.Fits || gpu.TaskH == nil || tpu.TaskH == nil {
 		return
 	}
 	switch {
@@ -367,4 +384,20 @@ func (j *job) compare(out []AcceleratorOption) {
 	if b := BreakEvenHours(tpu.QueueH.Likely, tpuStartH, tpu.Speed.Ratio); j.tasks == 1 && !math.IsInf(b, 0) {
 		tpu.because("One task alone would be first on a TPU from %.1f h on a T4.", b)
 	}
+}
+
+// RankingVerdict is a ranking in one sentence.
+func RankingVerdict(out []AcceleratorOption) string {
+	if len(out) == 0 {
+		return ""
+	}
+	if out[0].Recommended {
+		return out[0].Title + " suits it best."
+	}
+	for _, o := range out {
+		if o.Runs && o.Fit == FitNo && len(o.Changes) > 0 {
+			return fmt.Sprintf("As it is no machine can be recommended. %s fits with %s.", o.Title, o.Changes[0].Text)
+		}
+	}
+	return "As it is no machine can be recommended."
 }

@@ -26,7 +26,7 @@ The time: --hours-t4 is what one task (fold, seed) takes on one T4. Without it t
 
 JSON: options [{accelerator, title, pool, recommended, fits, fit, runs, suits, memory_gib {low, likely, high, usable, basis, terms [{name, low, likely,
 high, source}]}, quota_hours, quota_range, finish {low, likely, high} in hours from now, finish_at, left_after_h, affordable, queue, queue_basis,
-devices, workers, waves, sessions, task_h, hours_basis, speed {ratio, low, high, basis, source}, changes, reasons, doubts}], class, tasks,
+devices, workers, waves, sessions, task_h, hours_basis, speed {ratio, low, high, basis, source}, changes, reasons, doubts}], verdict, class, tasks,
 quota_live, quota_why, reset_at, now. What is not known is null.`
 
 // acceleratorFlags are the flags of `accelerator`.
@@ -185,6 +185,7 @@ func acceleratorText(w io.Writer, v app.AcceleratorAdvice) {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, o.Title, fitWord(o), memoryText(o.Memory), burnText(o), spanText(o.Finish), leavesText(o))
 	}
 	_ = tw.Flush()
+	fmt.Fprintln(w, "\n"+v.Verdict)
 	for _, o := range v.Options {
 		fmt.Fprintf(w, "\n%s (--accelerator %s)\n", o.Title, o.Accelerator)
 		for _, s := range o.Reasons {
