@@ -147,22 +147,68 @@ def told(good, what, seconds):
 
 
 def tpu_run(w):
-    """A TPU run of the demo project, by keyboard: Ctrl+N, the form's defaults, build, push; the queue; the notification."""
-    w.key("ctrl+n")
-    w.wait(lambda s: s["page"] == "new", "the New run form")
-    w.shot("new-run-light")
-    w.click("new.tpu")
-    w.click("new.build")
-    w.wait(lambda s: "new.push" in s["objects"], "the push button with its cost", 60)
-    w.shot("new-run-ticket-light")
-    w.click("new.push")
-    w.wait(lambda s: s["page"] == "run", "the TPU run's page", 30)
+    """A TPU run of the demo project, by keyboard alone: Ctrl+N, Enter through the wizard, Ctrl+Enter; the queue; the notification."""
+    wizard(w, tpu=True)
     w.wait(lambda s: s["status"] == "queued", "the TPU run to be queued", 30)
     w.shot("run-queued-light")
     w.wait(lambda s: s["status"] == "running", "the TPU run to leave the queue", 75)
     w.key("ctrl+1")  # nothing is told natively about what the window is showing
     told(lambda n: n.get("title", "").startswith("TPU run started: ") and "waited" in n.get("body", ""), "that the TPU run started", 30)
     told(lambda n: "finished" in n.get("title", "").lower(), "that the run finished", 120)
+
+
+def wizard(w, tpu=False, shots="-light"):
+    """The New run wizard from Ctrl+N to a pushed run, with the keyboard only. Each step shows an answer that Enter takes; the push
+    wants Ctrl+Enter, and one Enter too many must not spend."""
+    at = lambda step: w.wait(lambda s: s["page"] == "new" and s["status"] == step, "the step " + step, 60)
+    w.key("ctrl+n")
+    at("project")
+    w.shot("new-project" + shots)
+    for step in ("inputs", "accelerator"):
+        w.key("Return")
+        at(step)
+        w.shot("new-" + step + shots)
+    if tpu:
+        w.key("Down")  # the machines are a list; the TPU may stand above or below the chosen one
+        if not chosen(w, "tpu"):
+            w.key("Down")
+        if not chosen(w, "tpu"):
+            w.key("Up", "Up")
+    w.key("Return")
+    at("hours")
+    w.shot("new-hours" + shots)
+    w.key("Escape")  # back and forth loses nothing
+    at("accelerator")
+    w.key("Return")
+    at("hours")
+    w.key("alt+Left")
+    at("accelerator")
+    w.key("Return")
+    at("hours")
+    w.key("Return")
+    at("rehearse")
+    if "new.rehearse" not in w.state()["objects"]:  # not rehearsed yet: Enter does it
+        w.shot("new-rehearse" + shots)
+        w.key("Return")
+        w.wait(lambda s: s["status"] == "rehearse busy", "the rehearsal to run", 20)
+        w.shot("new-rehearsing" + shots)
+        w.wait(lambda s: s["status"] == "rehearse" and "new.rehearse" in s["objects"], "the rehearsal to end", 240)
+    w.shot("new-rehearsed" + shots)
+    w.key("Return")
+    at("review")
+    w.shot("new-review" + shots)
+    w.key("Return", "Return")
+    time.sleep(1)
+    if w.state()["page"] != "new":
+        raise SystemExit("Enter alone pushed a run")
+    w.key("ctrl+Return")
+    w.wait(lambda s: s["page"] == "run", "the pushed run's page", 30)
+
+
+def chosen(w, pool):
+    """Whether the machine of a pool is the chosen one on the accelerator step."""
+    time.sleep(0.5)
+    return w.state()["objects"].get("new.chosen." + pool) is not None
 
 
 def sign_in(home):
@@ -207,7 +253,7 @@ def tour(home):
             for page, key in (("week", "ctrl+1"), ("settings", "ctrl+3"), ("new", "ctrl+n"), ("runs", "ctrl+2")):
                 w.key(key)
                 w.wait(lambda s, page=page: s["page"] == page, "the page " + page)
-                w.shot("%s-%s" % ({"new": "new-run"}.get(page, page), suffix))
+                w.shot("%s-%s" % ({"new": "new-project"}.get(page, page), suffix))
             w.key("Down", "Down", "Return")
             w.wait(lambda s: s["page"] == "run", "a run's page")
             w.shot("run-" + suffix)

@@ -201,6 +201,7 @@ func (p *newPage) Load(ctx context.Context) func() {
 			if p.project.left == nil && !p.touched {
 				p.project.begin()
 			}
+			p.render()
 			p.focusFirst()
 		}
 		if p.w.at == stepReview && !p.pushing {
@@ -376,6 +377,15 @@ func (p *newPage) render() {
 			p.setNext(next)
 		}
 	}
+	held := false
+	if h, ok := p.panes[p.w.at].(interface{ held() bool }); ok {
+		held = h.held()
+	}
+	if held {
+		p.next.Disable()
+	} else {
+		p.next.Enable()
+	}
 	p.footNote.Set(note)
 	setVisible(p.footNote, note != "")
 	if !sameObjects(p.extra.Objects, extra) {
@@ -463,6 +473,9 @@ func (p *newPage) startOver() {
 func (p *newPage) reset() {
 	for name := range p.cancels {
 		p.stopAsk(name)
+	}
+	if c, ok := p.panes[stepRehearse].(*rehearsePane); ok {
+		c.end()
 	}
 	quota := p.w.quota
 	p.w = wizard{form: newForm{Shape: shapeT4, Internet: true}, quota: quota}

@@ -239,11 +239,13 @@ func TestThePushButtonNamesTheCost(t *testing.T) {
 		can      bool
 	}{
 		{"plain", nil, false, "Push, up to 7.0 GPU-hours", true},
-		{"slots", []app.Guard{{Code: "slots", Override: "--queue"}}, false, "Add to launch queue, up to 7.0 GPU-hours", true},
+		{"slots", []app.Guard{{Code: "slots", Override: "--queue", Waits: true}}, false, "Add to launch queue, up to 7.0 GPU-hours", true},
 		{"size", []app.Guard{{Code: "size"}}, true, "Push, up to 7.0 GPU-hours", false},
 		{"quota", []app.Guard{{Code: "quota", Override: "--force"}}, false, "Push, up to 7.0 GPU-hours", false},
+		{"quota that a reset gives", []app.Guard{{Code: "quota", Override: "--force", Waits: true}}, false, "Add to launch queue, up to 7.0 GPU-hours", true},
+		{"slots, overridden in vain", []app.Guard{{Code: "slots", Override: "--queue", Waits: true}}, true, "Add to launch queue, up to 7.0 GPU-hours", true},
 		{"quota overridden", []app.Guard{{Code: "quota", Override: "--force"}}, true, "Push, up to 7.0 GPU-hours", true},
-		{"slots and inputs", []app.Guard{{Code: "inputs", Override: "--force"}, {Code: "slots", Override: "--queue"}}, false, "Add to launch queue, up to 7.0 GPU-hours", false},
+		{"slots and inputs", []app.Guard{{Code: "inputs", Override: "--force"}, {Code: "slots", Override: "--queue", Waits: true}}, false, "Add to launch queue, up to 7.0 GPU-hours", false},
 	} {
 		w := aWizard()
 		w.plan.got.Guards, w.override = c.guards, c.override

@@ -45,9 +45,13 @@ var (
 	source  = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+(=.+)?$`)
 )
 
-// list splits a box that holds several names.
+// list splits a box that holds several names; nil for an empty one, which leaves it to the core's default.
 func list(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == ';' || r == '\t' })
+	out := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == ';' || r == '\t' })
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // parseHours reads hours as people write them: "2", "2,5 h".

@@ -37,6 +37,7 @@ type acceleratorPane struct {
 	wait   *widgets.EmptyState
 	gap    *fyne.Container // around wait
 	failed *widgets.Banner
+	none   *fyne.Container // nowhere: what a script finds of a machine that is not chosen
 	cards  []*optionCard
 	list   *fyne.Container
 	focus  bool // the keyboard goes to the chosen card once it is there
@@ -86,6 +87,7 @@ func newAcceleratorPane(p *newPage) *acceleratorPane {
 	c.form = widgets.VBox(widgets.Gap8, labelled(lang.L("Kind"), c.kind, nil), c.rows["transformer"], c.rows["cnn"], c.rows["tabular"], c.rows["other"], grid(hours))
 	head := container.New(inputLine{}, c.facts, c.open)
 	c.wait = widgets.NewEmptyState(widgets.IconHourglass, lang.L("Comparing the accelerators…"), lang.L("What fits, what it burns and when it is done is worked out from this job and what is left this week."), "", nil)
+	c.none = container.NewWithoutLayout()
 	c.failed = widgets.NewBanner("", "", lang.L("Try again"), func() {
 		p.w.advice.err = nil
 		c.entered()
@@ -238,7 +240,11 @@ func (c *acceleratorPane) show(time.Time) {
 	for i, k := range c.cards {
 		setVisible(k.choice, i < len(w.advice.got))
 		if i < len(w.advice.got) {
-			k.show(w.advice.got[i], w.advice.got[i].Shape == w.form.Shape, fresh)
+			on := w.advice.got[i].Shape == w.form.Shape
+			k.show(w.advice.got[i], on, fresh)
+			if on {
+				c.mark(w.advice.got[i].Pool, k.choice)
+			}
 		}
 	}
 }
@@ -259,13 +265,23 @@ func (c *acceleratorPane) addCard() {
 	c.list.Add(k.choice)
 }
 
+// mark tells a driving script which machine is chosen, and no longer which one was.
+func (c *acceleratorPane) mark(pool string, o fyne.CanvasObject) {
+	for _, q := range []string{app.PoolGPU, app.PoolTPU, app.PoolCPU} {
+		if q == pool {
+			c.p.h.Mark("new.chosen."+q, o)
+		} else {
+			c.p.h.Mark("new.chosen."+q, c.none)
+		}
+	}
+}
+
 // take chooses a machine.
 func (c *acceleratorPane) take(i int) {
 	if i >= len(c.p.w.advice.got) {
 		return
 	}
 	o := c.p.w.advice.got[i]
-	c.p.h.Mark("new.shape."+o.Pool, c.cards[i].choice)
 	if c.p.w.form.Shape == o.Shape && c.p.w.shapeTyped {
 		return
 	}

@@ -150,13 +150,11 @@ func (h hoursView) density(cap float64) []charts.Point {
 		}
 		lo *= 0.94
 	}
-	for range 60 {
-		if h.KilledAt(hi) < 0.002 {
-			break
-		}
+	most := math.Max(math.Max(h.LimitH, cap), h.BoundH) // nothing runs longer than a session may, however long the tail
+	for hi < most && h.KilledAt(hi) > 0.004 {
 		hi *= 1.05
 	}
-	hi = math.Max(hi, cap*1.02)
+	hi = math.Max(math.Min(hi, most), cap) * 1.04
 	lo = math.Max(0, lo-0.1*(hi-lo))
 	const n = 120
 	var out []charts.Point

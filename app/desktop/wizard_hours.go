@@ -224,7 +224,9 @@ func (c *hoursPane) show(time.Time) {
 		c.warned = now
 		c.warn.RemoveAll()
 		for _, s := range v.Warnings {
-			c.warn.Add(widgets.NewBanner("", s, "", nil))
+			card := widgets.NewCard("", nil, wrapped(s))
+			card.Border = widgets.ColorWarning
+			c.warn.Add(card)
 		}
 	}
 	setVisible(c.warn, c.warned != "")

@@ -52,7 +52,7 @@ func TestTheWizardInEveryStateAndSize(t *testing.T) {
 			failed.build.answer(failed.buildKey(), app.BuildResult{}, boom)
 			capture(t, "new-review-failed-"+tag, wizardAt(h, failed, stepReview).Object(), mode, size, 1)
 			guarded := aWizard()
-			guarded.plan.got.Guards = []app.Guard{{Code: "slots", Reason: "Both GPU slots are taken by cnx384-r1 and effv2-s. It can wait here and be pushed when a slot frees.", Override: "--queue"},
+			guarded.plan.got.Guards = []app.Guard{{Code: "slots", Reason: "Both GPU slots are taken by cnx384-r1 and effv2-s. It can wait here and be pushed when a slot frees.", Override: "--queue", Waits: true},
 				{Code: "quota", Reason: "The run may use 7.0 h and 4.1 h of 30 h GPU are left. Kaggle would stop it when the quota ends.", Override: "--force"}}
 			capture(t, "new-review-guards-"+tag, wizardAt(h, guarded, stepReview).Object(), mode, size, 1)
 			bad := aWizard()

@@ -222,12 +222,19 @@ func (c *rehearsePane) start() {
 
 // stop ends a rehearsal; nothing of it runs on.
 func (c *rehearsePane) stop() {
-	c.p.stopAsk("rehearsal")
-	c.end()
-	c.p.w.rehearsal = asked[app.Rehearsal]{}
+	c.halt()
 	c.p.render()
 	c.p.focusFirst()
 }
+
+func (c *rehearsePane) halt() {
+	c.p.stopAsk("rehearsal")
+	c.end()
+	c.p.w.rehearsal = asked[app.Rehearsal]{}
+}
+
+// held says that the way on is not open yet.
+func (c *rehearsePane) held() bool { return c.p.w.rehearsal.busy }
 
 func (c *rehearsePane) end() {
 	if c.clock != nil {
@@ -240,6 +247,9 @@ func (c *rehearsePane) end() {
 // pass goes on without a rehearsal.
 func (c *rehearsePane) pass() {
 	w := &c.p.w
+	if w.rehearsal.busy {
+		c.halt()
+	}
 	w.skipped = w.rehearsalKey()
 	c.p.goNext()
 }

@@ -84,14 +84,14 @@ func (v *reviewView) decide(p app.PushPlan, override bool) {
 	v.CanPush = true
 	v.Button = lang.L("Push, ") + p.CostText
 	for _, g := range p.Guards {
+		box := g.Override != "" && g.Code != "slots" // a missing slot is waited for, never pushed past
+		v.Override = v.Override || box
 		switch {
-		case g.Code == "slots":
+		case box && override:
+		case g.Waits:
 			v.Queue = true
-		case g.Override == "":
-			v.CanPush = false
 		default:
-			v.Override = true
-			v.CanPush = v.CanPush && override
+			v.CanPush = false
 		}
 	}
 	if v.Queue {
@@ -166,7 +166,7 @@ func (c *reviewPane) object() fyne.CanvasObject { return c.root }
 
 func (c *reviewPane) first() fyne.Focusable {
 	v := c.p.w.newReviewView()
-	if v.Override && !c.p.w.override {
+	if v.Override && !v.CanPush {
 		return c.over
 	}
 	return c.push
@@ -245,7 +245,7 @@ func (c *reviewPane) build(v reviewView) {
 			color = widgets.ColorBad
 		}
 		b := widgets.NewBanner("", g.Reason, "", nil)
-		b.Set(color, guardWord(g), g.Reason, "")
+		b.Set(color, guardWord(g), strings.TrimSpace(g.Reason+" "+g.Advice), "")
 		c.guard.Add(b)
 	}
 	c.parts.RemoveAll()
@@ -290,6 +290,8 @@ func guardWord(g app.Guard) string {
 		return lang.L("An input is not ready.")
 	case "size":
 		return lang.L("Too big.")
+	case "running", "twice", "waiting":
+		return lang.L("It is there already.")
 	case "cap":
 		return lang.L("The cap is too long.")
 	}
