@@ -57,11 +57,11 @@ func joinedH(pool planner.Pool, saves bool) float64 {
 	case pool == planner.TPU && saves:
 		return 8
 	case pool == planner.TPU:
-		return 4
+		return 5.5
 	case saves:
 		return 6
 	}
-	return 4
+	return 5
 }
 
 func (o *ours) look(y *year) {

@@ -145,10 +145,19 @@ func Published() []Policy {
 		Planner("planner, one job, caps of 90 %", 0.90, Without{Joining: true}),
 		full.Under("planner, nothing ever fails", func(p *Params) { p.EarlyCrash, p.FoldCrash, p.InfraPerH = 0, 0, 0 }),
 		full.Under("planner, every script saves", func(p *Params) { p.OwnShare = 0 }),
-		Peer().Under("peer, last 48 h of the week only", late),
-		full.Under("planner, last 48 h of the week only", late),
-		Omniscient().Under("omniscient, last 48 h of the week only", late),
+		full.Under("planner, charged by start", func(p *Params) { p.Charge = ByStart }),
+		full.Under("planner, charge split at the reset", func(p *Params) { p.Charge = Split }),
+		Peer().Under("last 48 h of the week: peer", late),
+		full.Under("last 48 h of the week: planner", late),
+		Planner("", 0.95, Without{Queue: true}).Under("last 48 h of the week: without the queue", late),
+		Omniscient().Under("last 48 h of the week: omniscient", late),
+		Peer().Under("last 24 h, one look in 6 h: peer", rushed),
+		full.Under("last 24 h, one look in 6 h: planner", rushed),
+		Planner("", 0.95, Without{Queue: true}).Under("last 24 h, one look in 6 h: without the queue", rushed),
+		Omniscient().Under("last 24 h: omniscient", rushed),
 	}
 }
+
+func rushed(p *Params) { p.LateH, p.LookEveryH = weekH-24, 6 }
 
 func late(p *Params) { p.LateH = weekH - 48 }

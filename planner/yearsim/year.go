@@ -48,9 +48,7 @@ type year struct {
 	charged  []float64  // by week
 	out      Year
 	nextLook float64
-	wake     float64 // an extra moment at which the policy wants to be asked
-	always   bool    // the omniscient one needs no laptop
-	failures bool
+	always   bool // the omniscient one needs no laptop
 }
 
 // play simulates one pool for one seed under a policy.

@@ -45,7 +45,15 @@ func wide(s yearsim.Spread) string {
 }
 
 func calibration(p yearsim.Params, n int) {
-	fmt.Printf("\nSizeCap at 95 %%: sessions of five folds, %d configurations, what held in %%\n", n)
+	fmt.Printf("\nSizeCap at 95 %%: sessions of five folds, %d configurations, what held in %%, by the number of earlier sessions\n%-42s", n, "(+s: told which session a fold is from; +u: start-ups measured)")
+	for _, head := range []string{"one fold's bound", "session's bound, tasks alone", "cap, not stopped", "cap, as stated"} {
+		fmt.Printf(" %-36s |", head)
+	}
+	fmt.Printf("\n%-32s", "")
+	for range 4 {
+		fmt.Printf(" %5s %5d %5d %5d %5d %5d  |", "fold", 1, 2, 3, 5, 10)
+	}
+	fmt.Println()
 	worlds := []struct {
 		name           string
 		shared, single float64
@@ -58,12 +66,31 @@ func calibration(p yearsim.Params, n int) {
 				}
 				p := p
 				p.SessionSigma, p.FoldNoise = world.shared, world.single
-				fmt.Printf("%s, %s, sessions told %v, start-up measured %v\n", pool.PoolName(), world.name, k.Sessions, k.StartUp)
-				for _, c := range yearsim.Calibrate(p, pool, 0.95, k, n) {
-					fmt.Printf("  %2d earlier runs: task bound %.1f  session bound %.1f (with start-up %.1f)  cap %.1f (stated %.1f)\n",
-						c.Runs, 100*c.Task, 100*c.Bound, 100*c.Session, 100*c.Cap, 100*c.Stated)
+				fmt.Printf("%-4s%-28s", pool.PoolName(), world.name+told(k))
+				rows := yearsim.Calibrate(p, pool, 0.95, k, n)
+				for _, part := range []func(yearsim.Calibration) float64{
+					func(c yearsim.Calibration) float64 { return c.Task },
+					func(c yearsim.Calibration) float64 { return c.Bound },
+					func(c yearsim.Calibration) float64 { return c.Cap },
+					func(c yearsim.Calibration) float64 { return c.Stated },
+				} {
+					for _, c := range rows {
+						fmt.Printf(" %5.1f", 100*part(c))
+					}
+					fmt.Print("  |")
 				}
+				fmt.Println()
 			}
 		}
 	}
+}
+
+func told(k yearsim.Knows) string {
+	switch {
+	case k.StartUp:
+		return " +s+u"
+	case k.Sessions:
+		return " +s"
+	}
+	return ""
 }
