@@ -154,7 +154,7 @@ func (d *queueDay) checkOrder(r runlog.Run) {
 		case planner.WaitInputs, planner.WaitMissing:
 		case planner.WaitQuota:
 			last, err := d.a.store.LastQuota(context.Background(), r.Account)
-			toReset := d.reset.Sub(time.Now())
+			toReset := time.Until(d.reset)
 			if err != nil || poolOf(r) != PoolGPU || toReset < r.Cap || x.Run.Cap <= last.GPU.Total-last.GPU.Used {
 				d.t.Errorf("%s (%s) passes %s, which waits for %s of quota with %s to the reset", r.Kernel, r.Cap, x.Run.Kernel, x.Run.Cap, toReset)
 			}
