@@ -5,6 +5,7 @@ modules once and forks for every call; the script then runs as `python script.py
 its own folder, environment, arguments, output and exit status.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -81,10 +82,10 @@ class Warm:
             pid = self.line(120)
             code = self.line(timeout)
             if code is None:
-                try:
-                    os.killpg(pid, signal.SIGKILL)
-                except ProcessLookupError:  # it has not yet made its group
-                    os.kill(pid, signal.SIGKILL)
+                for kill in (os.killpg, os.kill):  # it may not yet have made its group, or have ended this very moment
+                    with contextlib.suppress(ProcessLookupError):
+                        kill(pid, signal.SIGKILL)
+                        break
                 self.line(120)
                 if not kill:
                     raise RuntimeError("%s took more than %s s" % (argv, timeout))
