@@ -108,6 +108,9 @@ func kernelName(acc Account, name string) (string, int) {
 // Kaggle: one that was pushed elsewhere gets a row of its own, origin "found".
 func (a *App) findRun(ctx context.Context, acc Account, name string) (runlog.Run, error) {
 	r, err := a.resolve(ctx, acc, name)
+	if err == nil && r.Account != acc.ID {
+		return r, a.ofAnother(ctx, acc, r)
+	}
 	if !errors.Is(err, ErrNoRun) {
 		return r, err
 	}
@@ -141,6 +144,24 @@ func (a *App) findRun(ctx context.Context, acc Account, name string) (runlog.Run
 		a.noteChange(ctx, EventRun, r.ID)
 	}
 	return r, err
+}
+
+// ofAnother refuses a run of another account, which its number can name: asked as this one, Kaggle would not know it, or answer
+// about, or delete, a kernel of the same name that is another.
+func (a *App) ofAnother(ctx context.Context, acc Account, r runlog.Run) error {
+	whose := "another account"
+	if o, err := a.store.Account(ctx, r.Account); err == nil {
+		whose = o.Username + " at " + placeOf(o.Endpoint)
+	}
+	return &CallError{Reason: fmt.Sprintf("run %d (%s) belongs to %s, and %s at %s is signed in; nothing was asked or changed", r.ID, r.Kernel, whose, acc.Username, placeOf(acc.Endpoint)),
+		Action: "Sign in as its account, or name a run of this one: sandglass log"}
+}
+
+func placeOf(endpoint string) string {
+	if endpoint == "" {
+		return "Kaggle"
+	}
+	return endpoint
 }
 
 // remoteShape is the machine of a kernel as Kaggle tells it.
