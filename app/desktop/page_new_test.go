@@ -347,3 +347,16 @@ func TestNumbersAndTimesOfTheWizard(t *testing.T) {
 		}
 	}
 }
+
+func TestACapFitsTheMachine(t *testing.T) {
+	w := aWizard()
+	w.hours.got.shape, w.form.Hours = shapeT4, "13"
+	if _, problems := w.spec(); !strings.Contains(problems[fieldHours], "12.0 h at most") {
+		t.Errorf("13 h on a GPU: %v", problems)
+	}
+	w.form.Shape, w.hours.got = shapeTPU, hoursView{shape: shapeTPU, LimitH: 9}
+	w.lastHours = 12
+	if got := w.adviseCap(); got != 9 {
+		t.Errorf("12 h of the last run become %g h on a TPU", got)
+	}
+}

@@ -116,6 +116,9 @@ func (w *wizard) spec() (app.BuildSpec, map[field]string) {
 			problems[fieldProject] = f.got.Problem
 		}
 	}
+	if h := &w.hours.got; h.shape == s.Accelerator && h.LimitH > 0 && s.Hours > h.LimitH {
+		problems[fieldHours] = fmt.Sprintf(lang.L("A session on %s runs %s at most. A lower cap, and a follow-up run for the rest, does it."), shapeLabel(s.Accelerator), hours(h.LimitH))
+	}
 	return s, problems
 }
 

@@ -112,6 +112,7 @@ func finishText(low, high float64, now time.Time) string {
 // hoursView is the advice on a cap as the wizard shows it.
 type hoursView struct {
 	job               string // the wizard's jobKey it was asked for
+	shape             string // the machine it is about
 	Known             bool
 	Basis             string // in words: "Bound from your 4 runs of this job, 95 %."
 	Parts             string // "Start-up 0.3 h, 3 waves of up to 2.1 h each, 0.1 h to save."

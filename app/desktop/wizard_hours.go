@@ -72,7 +72,7 @@ func newHoursPane(p *newPage) *hoursPane {
 	c.root = widgets.VBox(widgets.Gap12,
 		widgets.NewCard(lang.L("How long it may run"), nil, widgets.VBox(widgets.Gap8, c.basis, c.chart, line, c.hint.box)),
 		c.warn,
-		widgets.Columns(widgets.Gap12, 380, nil, widgets.NewCard(lang.L("If the cap stops it"), nil, c.stopped), widgets.NewCard(lang.L("This week"), nil, c.week)),
+		widgets.Columns(widgets.Gap12, 380, nil, widgets.NewCard(lang.L("If the cap stops it"), nil, container.NewVBox(c.stopped)), widgets.NewCard(lang.L("This week"), nil, container.NewVBox(c.week))),
 		c.otherCard)
 	return c
 }
@@ -149,7 +149,7 @@ func (c *hoursPane) entered() {
 		}
 		core, tasks, job := c.p.h.Core(), w.tasks(), w.jobKey()
 		ask(c.p, "hours", func(ctx context.Context) (hoursView, error) { return askHours(ctx, core, s, tasks) }, func(got hoursView, err error) {
-			got.job = job
+			got.job, got.shape = job, s.Accelerator
 			if w.hours.answer(key, got, err) {
 				c.advise()
 			}
@@ -183,6 +183,9 @@ func (c *hoursPane) advise() {
 func (w *wizard) adviseCap() float64 {
 	if v, ok := w.length(); ok && v.CapH > 0 {
 		return v.CapH
+	}
+	if h := w.hours.got; h.shape == w.form.Shape && h.LimitH > 0 {
+		return math.Min(w.lastHours, h.LimitH) // another machine than last time may run less long
 	}
 	return w.lastHours
 }
