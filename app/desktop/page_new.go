@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -53,6 +54,7 @@ type newPage struct {
 	touched bool // something is worth keeping as a draft
 	saving  bool
 	pushing bool
+	runs    atomic.Bool                   // a run changed since the plan was asked for
 	cancels map[string]context.CancelFunc // of the questions under way, by name
 }
 
@@ -173,9 +175,13 @@ func (footerLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 
 func (p *newPage) Object() fyne.CanvasObject { return p.root }
 
-// Wants follows what the ticket shows: another run of this account changes what is left and which slots are free.
+// Wants follows what the ticket shows. Another run changes which slots are free, so that the plan of the push is asked for anew; a
+// reading of the quota does not, because that plan reads it itself.
 func (p *newPage) Wants(ev app.Event) bool {
-	return ev.Kind == app.EventQuota || ev.Kind == app.EventAccount || ev.Kind == app.EventRun && p.w.at == stepReview
+	if ev.Kind == app.EventRun || ev.Kind == app.EventAccount {
+		p.runs.Store(true)
+	}
+	return ev.Kind == app.EventQuota || ev.Kind == app.EventAccount || ev.Kind == app.EventRun
 }
 
 // Load reads the projects and drafts, once; later only the quota.
@@ -204,7 +210,7 @@ func (p *newPage) Load(ctx context.Context) func() {
 			p.render()
 			p.focusFirst()
 		}
-		if p.w.at == stepReview && !p.pushing {
+		if p.runs.Swap(false) && p.w.at == stepReview && !p.pushing {
 			p.review.stale()
 		}
 		p.render()

@@ -22,7 +22,6 @@ type hoursPane struct {
 	root  *fyne.Container
 	basis *widgets.Text
 	chart *widgets.Chart
-	box   *fyne.Container
 	cap   *entry
 	slide *slider
 	use   *widgets.Button

@@ -113,6 +113,13 @@ func TestEnterWalksToThePushButtonAndNoFurther(t *testing.T) {
 	p.w.skipped = p.w.rehearsalKey()
 	enter()
 	settled(ui, p, stepReview)
+	if p.w.plan.got.Kernel == "" {
+		t.Error("there is no plan")
+	}
+	p.runs.Store(false)
+	if p.Wants(app.Event{Kind: app.EventQuota}); p.runs.Load() {
+		t.Error("a reading of the quota asks for the plan anew, which reads the quota, and so on for ever")
+	}
 	for range 3 {
 		enter()
 	}
