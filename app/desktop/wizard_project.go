@@ -169,7 +169,7 @@ func (c *projectPane) first() fyne.Focusable {
 	switch {
 	case c.left != nil:
 		return c.goOn
-	case c.p.w.form.Project == "" && len(c.projects) == 0:
+	case c.p.w.form.Project == "" && (len(c.projects) == 0 || len(c.picks) == 0):
 		return c.project
 	case c.p.w.form.Project == "":
 		return c.picks[0].choice
