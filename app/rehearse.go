@@ -63,7 +63,7 @@ type Rehearsal struct {
 	OK           bool             `json:"ok"`      // no check is bad
 	Verdict      string           `json:"verdict"` // one sentence
 	Checks       []RehearsalCheck `json:"checks"`
-	NotRehearsed []string         `json:"not_rehearsed"` // what only Kaggle can show, in words
+	NotRehearsed []string         `json:"not_rehearsed"` // what only Kaggle can show, each in words without a full stop
 	Seconds      float64          `json:"seconds"`       // the session's length
 	CapSeconds   float64          `json:"cap_seconds"`
 	Smoke        bool             `json:"smoke"` // --smoke was passed

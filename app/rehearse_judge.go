@@ -43,7 +43,7 @@ func (j *judgement) say(code, state, text, detail, fix string) {
 }
 
 func (j *judgement) notRehearsed(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(j.not, text) {
+	if text := strings.TrimSuffix(fmt.Sprintf(format, args...), "."); !slices.Contains(j.not, text) {
 		j.not = append(j.not, text)
 	}
 }

@@ -347,11 +347,11 @@ func TestRehearseDemo(t *testing.T) {
 func TestRehearseTemplates(t *testing.T) {
 	python := pythonWith(t, "numpy")
 	torch := pythonHas(python, "torch")
-	for _, tt := range []struct{ name, command, accelerator string }{
-		{"tabular", "python src/train.py --name idea --folds {fold}", "none"},
-		{"preprocess", "python src/preprocess.py --name idea --source synthetic", "none"},
-		{"image", "python src/train.py --name idea --folds {fold}", "NvidiaTeslaT4"},
-		{"text", "python src/train.py --name idea --folds {fold}", "NvidiaTeslaT4"},
+	for _, tt := range []struct{ name, command, accelerator, data string }{
+		{"tabular", "python src/train.py --name idea --folds {fold}", "none", "--rows=200"},
+		{"preprocess", "python src/preprocess.py --name idea --source synthetic", "none", ""},
+		{"image", "python src/train.py --name idea --backbone tiny --workers 0 --batch-size 16 --folds {fold}", "NvidiaTeslaT4", "--pictures=90"},
+		{"text", "python src/train.py --name idea --backbone tiny --workers 0 --batch-size 16 --max-len 24 --folds {fold}", "NvidiaTeslaT4", "--texts=90"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if testing.Short() && (tt.name == "image" || tt.name == "text") {
@@ -364,7 +364,7 @@ func TestRehearseTemplates(t *testing.T) {
 			}
 			spec := BuildSpec{Project: p.Dir, Name: "idea", Command: tt.command, Hours: 1, Accelerator: tt.accelerator}
 			if fileThere(filepath.Join(p.Dir, "src", "make_data.py")) {
-				cmd := exec.Command(python, "src/make_data.py")
+				cmd := exec.Command(python, "src/make_data.py", tt.data)
 				cmd.Dir = p.Dir
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
