@@ -29,10 +29,10 @@ type evidence struct {
 	whole   bool        // every one of them was compared
 	rows    map[int]int // rows a fold of the split; nil without one
 	allRows int
-	foldOf  []int    // the fold of each row
-	cpu     *float64 // seconds of all that the session started
-	stack   []string // where the first task stood that did not end
-	netOpen bool     // this system does not keep a session off the network
+	foldOf  []int              // the fold of each row
+	busy    map[string]float64 // share of a core that "job/fold" used near the end; what is missing is not known
+	stack   []string           // where the first task stood that did not end
+	netOpen bool               // this system does not keep a session off the network
 }
 
 // seenLine is one line of seen.jsonl.
@@ -61,11 +61,7 @@ func (r *rehearsing) collect() evidence {
 		ev.shipped[n] = true
 	}
 	r.read("look.json", &ev.look)
-	var usage struct {
-		CPU *float64 `json:"cpu_s"`
-	}
-	r.read("usage.json", &usage)
-	ev.cpu = usage.CPU
+	r.read("busy.json", &ev.busy)
 	ev.seen = readSeen(filepath.Join(r.session, "seen.jsonl"))
 	ev.lost = r.lostFiles(ev.shipped)
 	after := r.marks()

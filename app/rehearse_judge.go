@@ -203,7 +203,9 @@ func capital(s string) string {
 	if s == "" {
 		return s
 	}
-	s = strings.ToUpper(s[:1]) + s[1:]
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "/.") { // a file keeps its name
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
 	if !strings.HasSuffix(s, ".") {
 		s += "."
 	}
@@ -619,13 +621,17 @@ func (j *judgement) said(state string, codes ...string) bool {
 	return slices.ContainsFunc(j.checks, func(c RehearsalCheck) bool { return c.State == state && slices.Contains(codes, c.Code) })
 }
 
-// waitsBelow is the share of one core under which a session that reached its cap was waiting and not computing.
-const waitsBelow = 0.2
+// waitsBelow is the share of one core under which a task that reached the cap was waiting and not computing.
+const waitsBelow = 0.03
 
 // sayKilled tells of a task that was still going at the cap: hung, or too much for this computer.
 func (j *judgement) sayKilled(f failedTask) {
-	run := j.ev.out.Run
-	waits := j.ev.cpu != nil && *j.ev.cpu < waitsBelow*run.ElapsedS
+	key := f.Job + "/"
+	if f.Fold != nil {
+		key += fmt.Sprint(*f.Fold)
+	}
+	share, known := j.ev.busy[key]
+	waits := known && share < waitsBelow
 	where := strings.Join(j.ev.stack[:min(6, len(j.ev.stack))], "\n")
 	at := ""
 	for _, s := range j.ev.stack {
@@ -637,7 +643,7 @@ func (j *judgement) sayKilled(f failedTask) {
 	long := fmt.Sprintf("%.0f s", f.Seconds)
 	switch {
 	case waits:
-		j.say("tasks", CheckBad, fmt.Sprintf("%s hangs%s: after %s it had neither ended nor computed.", f.name(), at, long), where, "Look at what it waits for there: a lock, a queue, the network, a key.")
+		j.say("tasks", CheckBad, fmt.Sprintf("%s hangs%s: after %s it had not ended and computed nothing.", f.name(), at, long), where, "Look at what it waits for there: a lock, a queue, the network, a key.")
 	case len(j.r.smoke) > 0:
 		j.say("tasks", CheckBad, fmt.Sprintf("%s did not end within %s although it was given --smoke%s.", f.name(), long, at), where, "Let --smoke stop after two batches of one epoch; or give it more time: --minutes.")
 	case f.Epochs > 0:

@@ -2,7 +2,7 @@
 
 rehearsal.json beside the session's folders says which script, and what is different: the cap, --smoke in the commands, no
 pip. Nothing in the script changes. What the rehearsal wants to know besides the session's own record goes to shipped.json
-(the files that the script carries), look.json (what can be seen in them) and usage.json (CPU seconds of all that it started).
+(the files that the script carries), look.json (what can be seen in them) and busy.json (how busy each task was near the end).
 """
 import ast
 import importlib.util
@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import threading
 import time
 
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -50,6 +51,37 @@ def look(files):
     return out
 
 
+def cpu_seconds():
+    """{"job/fold": CPU seconds of its processes}; None where there is no /proc."""
+    if not os.path.isdir("/proc/self"):
+        return None
+    out, tick = {}, os.sysconf("SC_CLK_TCK")
+    mine = ("SANDGLASS_SESSION_MARK=" + os.environ.get("SANDGLASS_SESSION_MARK", "")).encode()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as f:
+                env = f.read().split(b"\0")
+            with open("/proc/%s/stat" % pid, "rb") as f:
+                fields = f.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        job, fold = ([v.partition(b"=")[2].decode("utf-8", "replace") for v in env if v.startswith(name)] for name in (b"SANDGLASS_JOB=", b"SANDGLASS_FOLD="))
+        if mine in env and job and len(fields) > 12:
+            key = "%s/%s" % (job[0], fold[0] if fold else "")
+            out[key] = out.get(key, 0.0) + (int(fields[11]) + int(fields[12])) / tick
+    return out
+
+
+def measure(at, span):
+    """busy.json: the share of a core that each task used in the last span seconds before at (unix s)."""
+    time.sleep(max(0.0, at - span - time.time()))
+    began, before = time.time(), cpu_seconds()
+    time.sleep(max(0.0, at - time.time()))
+    after, spent = cpu_seconds(), time.time() - began
+    if before is not None and spent > 0:
+        save("busy.json", {k: (after[k] - before[k]) / spent for k in before if k in after})
+
+
 def main():
     with open(os.path.join(HOME, "rehearsal.json"), encoding="utf-8") as f:
         told = json.load(f)
@@ -69,15 +101,9 @@ def main():
     os.environ["SANDGLASS_REHEARSAL"] = os.path.join(HOME, "watch.json")  # watch.py, in every Python from here on
     told["watch"]["stacks_at"] = began + 3600 * told["hours"] * 0.85  # between the deadline and its enforcement
     save("watch.json", told["watch"])
-    try:
-        return kernel["main"]()
-    finally:
-        try:
-            import resource
-            used = resource.getrusage(resource.RUSAGE_CHILDREN)
-            save("usage.json", {"cpu_s": used.ru_utime + used.ru_stime})
-        except ImportError:
-            pass  # Windows
+    at = told["watch"]["stacks_at"]
+    threading.Thread(target=measure, args=(at, max(1.0, 180 * told["hours"])), daemon=True).start()
+    return kernel["main"]()
 
 
 if __name__ == "__main__":
