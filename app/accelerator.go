@@ -108,6 +108,8 @@ type AcceleratorOption struct {
 	Changes     []ChangeView `json:"changes"`     // what would make it fit, the gentlest first
 	Reasons     []string     `json:"reasons"`
 	Doubts      []string     `json:"doubts"`
+	Asks        []string     `json:"asks"`         // what would settle some of the doubts: "table" (rows and columns), "model", "hours" of a task on one T4
+	OwnPeakGiB  *float64     `json:"own_peak_gib"` // memory of one device in the newest own run of the job there; null = not measured
 }
 
 // SpanView is a low, a likely and a high figure, or nulls.
@@ -188,7 +190,11 @@ func (a *App) Accelerators(ctx context.Context, ask AcceleratorAsk) (Accelerator
 	ranked := planner.RankAccelerators(p)
 	v.Verdict = planner.RankingVerdict(ranked)
 	for _, o := range ranked {
-		v.Options = append(v.Options, optionView(o, v.Now, speedOf(acc)))
+		x := optionView(o, v.Now, speedOf(acc))
+		if peak := p.OwnPeakGiB[o.Shape]; peak > 0 {
+			x.OwnPeakGiB = &peak
+		}
+		v.Options = append(v.Options, x)
 	}
 	return v, nil
 }
@@ -269,8 +275,13 @@ func (a *App) acceleratorHistory(ctx context.Context, acc Account, ask Accelerat
 			p.Offered = append(p.Offered, s.Name)
 		}
 	}
-	p.OwnTasksH = map[string][]float64{}
+	p.OwnTasksH, p.OwnPeakGiB = map[string][]float64{}, map[string]float64{}
 	for _, shape := range shapes {
+		if peak, err := a.ownPeak(ctx, acc, ask, shape); err != nil {
+			return err
+		} else if peak > 0 {
+			p.OwnPeakGiB[shape] = peak
+		}
 		h := HoursAsk{Kernel: ask.Kernel, Name: ask.Name, Command: ask.Command, Project: ask.Project, Accelerator: shape, Tasks: ask.Tasks}
 		m, err := a.measured(ctx, acc, &h)
 		if err != nil {
@@ -286,6 +297,47 @@ func (a *App) acceleratorHistory(ctx context.Context, acc Account, ask Accelerat
 	return nil
 }
 
+// ownPeak is how much memory one device held at most, in GiB, in the newest run of the same job on a machine that measured it;
+// 0 when none did. The sampler reads what the driver says is taken, so a framework's cache is in it.
+func (a *App) ownPeak(ctx context.Context, acc Account, ask AcceleratorAsk, shape string) (float64, error) {
+	if planner.PoolOf(shape) == planner.CPU {
+		return 0, nil
+	}
+	f := runlog.Filter{Account: acc.ID, Name: ask.Name, Command: ask.Command, Project: ask.Project, Origins: []string{originPush}, Accelerators: []string{shape}, Limit: measuredRuns}
+	if ask.Kernel != "" {
+		r, err := a.resolve(ctx, acc, ask.Kernel)
+		if err != nil {
+			return 0, err
+		}
+		f.Name, f.Command, f.Project = r.Name, r.Command, r.Project
+		if r.Command == "" {
+			f.Kernel = r.Kernel
+		}
+	} else if ask.Name == "" && ask.Command == "" {
+		return 0, nil
+	}
+	runs, err := a.store.Runs(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range runs {
+		samples, err := a.store.Util(ctx, r.ID)
+		if err != nil {
+			return 0, err
+		}
+		peak := 0.0
+		for _, s := range samples {
+			if s.Mem > peak { // NaN is not
+				peak = s.Mem
+			}
+		}
+		if peak > 0 {
+			return peak / 1024, nil
+		}
+	}
+	return 0, nil
+}
+
 func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -299,7 +351,7 @@ func optionView(o planner.AcceleratorOption, now time.Time, speed float64) Accel
 		Suits: o.Suits, Quota: spanView(o.QuotaH), Finish: spanView(o.FinishH), LeftAfterH: o.LeftAfterH, Affordable: o.Affordable, Queue: spanView(&o.QueueH),
 		QueueBasis: o.QueueBasis, QueueN: o.QueueN, Devices: o.Devices, Workers: o.Workers, Waves: o.Waves, TaskH: spanView(o.TaskH), HoursBasis: o.HoursBasis,
 		Speed:   SpeedView{Basis: o.Speed.Basis, Source: o.Speed.Source},
-		Changes: []ChangeView{}, Reasons: orEmpty(o.Reasons), Doubts: orEmpty(o.Doubts)}
+		Changes: []ChangeView{}, Reasons: orEmpty(o.Reasons), Doubts: orEmpty(o.Doubts), Asks: orEmpty(o.Asks)}
 	v.QuotaHours = v.Quota.Likely
 	if o.Speed.Ratio > 0 {
 		v.Speed.Ratio, v.Speed.Low, v.Speed.High = &o.Speed.Ratio, &o.Speed.Low, &o.Speed.High

@@ -3,6 +3,8 @@ package app
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,5 +136,48 @@ func TestAcceleratorsRefuse(t *testing.T) {
 	}
 	if _, err := a.Accelerators(t.Context(), AcceleratorAsk{Arch: "resnet51", Params: 3e7}); err != nil {
 		t.Errorf("an unknown architecture of known size: %v", err)
+	}
+}
+
+// What the devices held in the newest run of the job is said beside the estimate, and of another job nothing is.
+func TestAcceleratorsKnowTheMemoryOfTheLastRun(t *testing.T) {
+	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 1.8))
+	samples := []runlog.UtilSample{{Device: "gpu0", T: 5, Util: 90, Mem: 9000, Power: math.NaN()}, {Device: "gpu1", T: 5, Util: 90, Mem: 11.2 * 1024, Power: math.NaN()}, {Device: "gpu1", T: 9, Util: 1, Mem: math.NaN(), Power: math.NaN()}}
+	if err := a.store.AddUtil(t.Context(), r.ID, samples); err != nil {
+		t.Fatal(err)
+	}
+	v, err := a.Accelerators(t.Context(), AcceleratorAsk{Kind: "cnn", Params: 25e6, Batch: 1, Kernel: r.Kernel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpu, tpu := optionOf(t, v, "NvidiaTeslaT4"), optionOf(t, v, "TpuV5E8")
+	wantNear(t, "the peak", gpu.OwnPeakGiB, 11.2, 1e-6)
+	if !strings.Contains(strings.Join(gpu.Reasons, " "), "Your last run of this job peaked at 11.2 GiB on one card.") || tpu.OwnPeakGiB != nil {
+		t.Errorf("%v; TPU %v", gpu.Reasons, tpu.OwnPeakGiB)
+	}
+	if !strings.Contains(strings.Join(gpu.Doubts, " "), "outside the estimate") {
+		t.Errorf("a peak far from the estimate is not doubted: %v, %v", gpu.Memory.SpanView, gpu.Doubts)
+	}
+	if v, err = a.Accelerators(t.Context(), AcceleratorAsk{Kind: "cnn", Name: "another"}); err != nil || optionOf(t, v, "NvidiaTeslaT4").OwnPeakGiB != nil {
+		t.Errorf("another job has the peak too, %v", err)
+	}
+}
+
+// The words about a machine name no flag: a window says them too. What would settle a doubt is told beside it.
+func TestTheWordsOfAnAdviceNameNoFlag(t *testing.T) {
+	a, _ := resumeWorld(t, nil)
+	for kind, want := range map[string]string{"cnn": "model", "tabular": "table", "other": "hours"} {
+		v, err := a.Accelerators(t.Context(), AcceleratorAsk{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range v.Options {
+			if s := strings.Join(append(o.Reasons, o.Doubts...), " "); strings.Contains(s, "--") {
+				t.Errorf("%s, %s: %s", kind, o.Title, s)
+			}
+		}
+		if o := optionOf(t, v, "NvidiaTeslaT4"); !slices.Contains(o.Asks, want) {
+			t.Errorf("%s asks for %v", kind, o.Asks)
+		}
 	}
 }

@@ -30,6 +30,7 @@ type AcceleratorAsk struct {
 	OneProcess bool      // the command uses one device however many there are
 	Own        []SpeedMeasurement
 	OwnTasksH  map[string][]float64 // hours that whole tasks of the same job took in own runs, by shape
+	OwnPeakGiB map[string]float64   // memory that one device held at most in the newest own run of the same job, by shape
 	GPU, TPU   PoolState
 	Offered    []string // further shapes Kaggle still offers this account
 }
@@ -74,6 +75,7 @@ type AcceleratorOption struct {
 	Changes     []MemoryChange
 	Reasons     []string // for it, and facts; plain sentences
 	Doubts      []string // against it, and what is not known
+	Asks        []string // what would settle such a doubt: AskTable, AskModel, AskHours
 
 	score float64
 	tier  int

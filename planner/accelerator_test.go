@@ -75,7 +75,7 @@ func TestRanking(t *testing.T) {
 		{"five folds of two hours", func(a *AcceleratorAsk) { a.Memory, a.HoursT4, a.Tasks = cnn, 2, 5 }, "NvidiaTeslaT4", "none",
 			map[string]string{"NvidiaTeslaT4": "3 waves, the last with one card idle", "TpuV5E8": "All 5 tasks at once", "none": "times slower"}},
 		{"nothing but the kind", func(a *AcceleratorAsk) { a.Memory.Kind = KindTransformer }, "NvidiaTeslaT4", "none",
-			map[string]string{"NvidiaTeslaT4": "--hours-t4", "TpuV5E8": "--hours-t4"}},
+			map[string]string{"NvidiaTeslaT4": "say what one takes on a T4", "TpuV5E8": "say what one takes on a T4"}},
 		{"the GPU quota is gone", func(a *AcceleratorAsk) { a.Memory, a.HoursT4, a.Tasks, a.GPU.LeftH = cnn, 2, 5, hp(0) }, "TpuV5E8", "none",
 			map[string]string{"NvidiaTeslaT4": "used up", "TpuV5E8": "The GPU quota is gone"}},
 		{"the same without hours", func(a *AcceleratorAsk) { a.Memory.Kind, a.GPU.LeftH = KindCNN, hp(0) }, "TpuV5E8", "none", nil},

@@ -15,6 +15,20 @@ func (o *AcceleratorOption) doubt(format string, args ...any) {
 	o.Doubts = append(o.Doubts, fmt.Sprintf(format, args...))
 }
 
+// What a doubt would be settled by, if the person said it. The words of a doubt name no flag and no field: a verb and a window
+// each have their own.
+const (
+	AskTable = "table" // rows and columns of the table
+	AskModel = "model" // the model: its architecture or parameters, or measured peaks
+	AskHours = "hours" // hours of a task on one T4
+)
+
+// asks is a doubt that an answer would settle.
+func (o *AcceleratorOption) asks(what, doubt string) {
+	o.doubt("%s", doubt)
+	o.Asks = append(o.Asks, what)
+}
+
 // libraries says what the libraries need, and marks what does not run at all.
 func (j *job) libraries(o *AcceleratorOption) {
 	m := j.Memory
@@ -110,14 +124,15 @@ func (o *AcceleratorOption) unit() string {
 
 func (j *job) fitWords(o *AcceleratorOption) {
 	e := o.Memory
+	j.peakWords(o)
 	switch o.Fit {
 	case FitUnknown:
 		if j.Class == WorkTrees {
-			o.doubt("Whether the table fits is not checked: give --rows and --columns.")
+			o.asks(AskTable, "Whether the table fits is not checked: that takes its rows and columns.")
 		} else if e.Known {
 			o.doubt("What memory this machine has is not known.")
 		} else {
-			o.doubt("Whether it fits is not checked: nothing is known of the model. Give --params or --arch, or measure two batches.")
+			o.asks(AskModel, "Whether it fits is not checked: nothing is known of the model. Its architecture or its number of parameters tells, or two measured batches.")
 		}
 	case FitYes:
 		o.because("Fits: %s of %.4g GiB a %s.", gibRange(e.LowGiB, e.HighGiB), o.UsableGiB, o.device())
@@ -140,6 +155,18 @@ func (j *job) fitWords(o *AcceleratorOption) {
 		if len(o.Changes) == 0 && o.Pool != CPU {
 			o.doubt("No change that was tried makes it fit.")
 		}
+	}
+}
+
+// peakWords sets a measured peak beside the estimate. It decides nothing: that run may have had another batch or model.
+func (j *job) peakWords(o *AcceleratorOption) {
+	peak := j.OwnPeakGiB[o.Shape]
+	if !(peak > 0) {
+		return
+	}
+	o.because("Your last run of this job peaked at %.1f GiB on one %s.", peak, o.device())
+	if e := o.Memory; e.Known && (peak > 1.1*e.HighGiB || peak < .9*e.LowGiB) {
+		o.doubt("That is outside the estimate of %s, so the model or its settings differ from what is said here.", gibRange(e.LowGiB, e.HighGiB))
 	}
 }
 
@@ -253,7 +280,7 @@ func (j *job) cpuWords(o *AcceleratorOption) {
 // hoursWords says what the figures rest on.
 func (j *job) hoursWords(o *AcceleratorOption) {
 	if o.TaskH == nil {
-		o.doubt("How long a task takes is not known, so neither the hours nor the end are told: run one fold or a bench session, or give --hours-t4.")
+		o.asks(AskHours, "How long a task takes is not known, so neither the hours nor the end are told: run one fold or a bench session, or say what one takes on a T4.")
 		return
 	}
 	n := len(j.OwnTasksH[o.Shape])

@@ -26,7 +26,7 @@ The time: --hours-t4 is what one task (fold, seed) takes on one T4. Without it t
 
 JSON: options [{accelerator, title, pool, recommended, fits, fit, runs, suits, memory_gib {low, likely, high, usable, basis, terms [{name, low, likely,
 high, source}]}, quota_hours, quota_range, finish {low, likely, high} in hours from now, finish_at, left_after_h, affordable, queue, queue_basis,
-devices, workers, waves, sessions, task_h, hours_basis, speed {ratio, low, high, basis, source}, changes, reasons, doubts}], verdict, class, tasks,
+devices, workers, waves, sessions, task_h, hours_basis, speed {ratio, low, high, basis, source}, changes, reasons, doubts, asks, own_peak_gib}], verdict, class, tasks,
 quota_live, quota_why, reset_at, now. What is not known is null.`
 
 // acceleratorFlags are the flags of `accelerator`.
@@ -194,6 +194,11 @@ func acceleratorText(w io.Writer, v app.AcceleratorAdvice) {
 		for _, s := range o.Doubts {
 			fmt.Fprintln(w, "  ?", s)
 		}
+		for _, s := range o.Asks {
+			if flags := askFlags[s]; flags != "" {
+				fmt.Fprintln(w, "    give", flags)
+			}
+		}
 	}
 	fmt.Fprintln(w)
 	if v.QuotaLive {
@@ -202,6 +207,9 @@ func acceleratorText(w io.Writer, v app.AcceleratorAdvice) {
 		fmt.Fprintln(w, "quota NOT LIVE:", strings.TrimRight(v.QuotaWhy, "."))
 	}
 }
+
+// askFlags are the flags that settle a doubt, by what it asks for.
+var askFlags = map[string]string{"table": "--rows and --columns", "model": "--params or --arch, or --bench", "hours": "--hours-t4, or --kernel or --name and --cmd of a run in the log"}
 
 func fitWord(o app.AcceleratorOption) string {
 	switch {
