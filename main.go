@@ -19,6 +19,7 @@ func run(args []string) int {
 	if len(args) == 0 || (len(args) == 1 && strings.HasPrefix(args[0], "-psn_")) {
 		return window(version)
 	}
+	attachConsole()
 	cli.Version = version
 	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 }
