@@ -1,1 +1,0 @@
-print('not what was agreed to')
