@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,12 +24,15 @@ import (
 // pushed by hand, moved, removed, paused; sessions, inputs and answers come and go;
 // the program is restarted. It watches every push that reaches Kaggle.
 type queueDay struct {
-	t       *testing.T
-	rnd     *rand.Rand
-	w       *world
+	t    *testing.T
+	rnd  *rand.Rand
+	w    *world
+	home string
+	n    int
+	went int // runs that the queue pushed
+
+	mu      sync.Mutex // what follows is read while a request of the app is answered
 	a       *App
-	home    string
-	n       int
 	queued  map[string]runlog.Run // by kernel: authorised for the queue
 	dirs    map[string]string
 	byHand  map[string]bool
@@ -39,12 +43,14 @@ type queueDay struct {
 	gone    map[string]bool
 	tries   map[string]int
 	reset   time.Time
-	went    int // runs that the queue pushed
 }
 
 // Never twice, never out of order, never what was not authorised.
 func TestQueueInRandomWorlds(t *testing.T) {
 	worlds, went := 6, 0
+	if testing.Short() {
+		worlds = 2
+	}
 	if s := os.Getenv("SANDGLASS_TEST_WORLDS"); s != "" {
 		worlds, _ = strconv.Atoi(s)
 	}
@@ -84,14 +90,24 @@ func newQueueDay(t *testing.T, seed uint64) *queueDay {
 }
 
 func (d *queueDay) open() {
-	d.a = d.w.open(d.t, d.home)
+	a := d.w.open(d.t, d.home)
+	d.note(func() { d.a = a })
 	if err := d.a.StartWatcher(d.t.Context()); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
+// note writes something down that answer reads.
+func (d *queueDay) note(write func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	write()
+}
+
 // answer plays the inputs and watches the pushes.
 func (d *queueDay) answer(method string, body []byte) (int, string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	switch method {
 	case "GetDatasetStatus":
 		var q struct{ DatasetSlug string }
@@ -201,12 +217,13 @@ func (d *queueDay) push() {
 	}
 	dir := kernelFolder(d.t, slug, shape, more)
 	opt := PushOptions{Hours: float64(1+d.rnd.IntN(6)) / 10, QueueIfFull: d.rnd.IntN(4) > 0}
-	d.byHand[kernel] = !opt.QueueIfFull
+	d.note(func() { d.byHand[kernel] = !opt.QueueIfFull })
 	row, err := tryPush(d.a, dir, opt)
 	if err != nil || !opt.QueueIfFull {
 		return
 	}
-	d.queued[kernel], d.dirs[kernel] = getRun(d.t, d.a, row.ID), dir
+	r := getRun(d.t, d.a, row.ID)
+	d.note(func() { d.queued[kernel], d.dirs[kernel] = r, dir })
 }
 
 // waiting picks a run that waits; ok is false when none does.
@@ -228,33 +245,34 @@ func (d *queueDay) move() {
 
 func (d *queueDay) remove() {
 	if q, ok := d.waiting(); ok && d.a.QueueRemove(d.t.Context(), q.ID) == nil {
-		d.removed[q.Kernel] = true
+		d.note(func() { d.removed[q.Kernel] = true })
 	}
 }
 
 func (d *queueDay) pause() {
 	on := d.paused.IsZero()
 	if !on {
-		d.paused = time.Time{}
+		d.note(func() { d.paused = time.Time{} })
 	}
 	if err := d.a.QueuePause(d.t.Context(), on); err != nil {
 		d.t.Fatal(err)
 	}
 	if on {
-		d.paused = time.Now()
+		d.note(func() { d.paused = time.Now() })
 	}
 }
 
 func (d *queueDay) input() {
 	slug := fmt.Sprint("data-", d.rnd.IntN(3))
-	d.ready[slug] = !d.ready[slug]
-	d.gone[slug] = d.rnd.IntN(5) == 0
+	gone := d.rnd.IntN(5) == 0
+	d.note(func() { d.ready[slug], d.gone[slug] = !d.ready[slug], gone })
 }
 
 func (d *queueDay) change() {
-	if q, ok := d.waiting(); ok {
-		d.changed[q.Kernel] = true
-		writeAll(d.t, d.dirs[q.Kernel], map[string]string{"main.py": "print('not what was agreed to')\n"})
+	q, ok := d.waiting()
+	if dir := d.dirs[q.Kernel]; ok && dir != "" { // none: pushed by hand with an unclear outcome
+		d.note(func() { d.changed[q.Kernel] = true })
+		writeAll(d.t, dir, map[string]string{"main.py": "print('not what was agreed to')\n"})
 	}
 }
 
@@ -270,9 +288,11 @@ func (d *queueDay) fault() {
 // each kernel, and everything that was authorised and may go has gone.
 func (d *queueDay) settle() {
 	d.w.box.Faults().Clear()
-	for i := range 3 {
-		d.ready[fmt.Sprint("data-", i)], d.gone[fmt.Sprint("data-", i)] = true, false
-	}
+	d.note(func() {
+		for i := range 3 {
+			d.ready[fmt.Sprint("data-", i)], d.gone[fmt.Sprint("data-", i)] = true, false
+		}
+	})
 	if !d.paused.IsZero() {
 		d.pause()
 	}

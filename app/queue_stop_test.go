@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,12 +86,12 @@ func TestQueueStopsWhenTheWorldChanged(t *testing.T) {
 			}
 		}},
 		"the allowance shrank": {"a whole week has", func(t *testing.T, w *world, _ *App, _ string, _ runlog.Run) {
-			w.answer = func(method string, _ []byte) (int, string, error) {
+			w.setAnswer(func(method string, _ []byte) (int, string, error) {
 				if method != "GetAcceleratorQuotaStatistics" {
 					return 0, "", nil
 				}
 				return 200, `{"gpuQuota":{"timeUsed":"0s","timeReserved":"0s","totalTimeAllowed":"3600s"},"quotaRefreshTime":"2000-01-08T00:00:00Z"}`, nil
-			}
+			})
 		}},
 	}
 	for name, c := range cases {
@@ -219,25 +220,26 @@ func TestQueueWaitsForInputs(t *testing.T) {
 			}
 			sub := a.Subscribe()
 			defer sub.Close()
-			status := "RUNNING"
-			w.answer = func(method string, body []byte) (int, string, error) {
+			var status atomic.Value
+			status.Store("RUNNING")
+			w.setAnswer(func(method string, body []byte) (int, string, error) {
 				if strings.Contains(string(body), "prep-run") && method == "GetKernelSessionStatus" {
-					return 200, fmt.Sprintf(`{"status":%q}`, status), nil
+					return 200, fmt.Sprintf(`{"status":%q}`, status.Load()), nil
 				}
 				if method == "SaveKernel" { // a session takes no slot here: this is about inputs
 					return 200, `{"ref":"/code/sam-roe/x","url":"u","versionNumber":1,"kernelId":3}`, nil
 				}
 				return 0, "", nil
-			}
+			})
 			needs := pushDir(t, a, kernelFolder(t, "needs-run", "NvidiaTeslaT4", map[string]any{"kernel_sources": []string{"sam-roe/prep-run"}}), PushOptions{Hours: 2, QueueIfFull: true})
 			other := pushDir(t, a, kernelFolder(t, "other-run", "NvidiaTeslaT4", nil), PushOptions{Hours: 2, QueueIfFull: true})
 			until(t, time.Hour, "the other one passed", func() bool { return getRun(t, a, other.ID).Version == 1 })
 			if q := queueOf(t, a); len(q) != 1 || !strings.HasPrefix(q[0].Why, "input sam-roe/prep-run still running") {
 				t.Errorf("queue %+v", q)
 			}
-			status = "COMPLETE"
+			status.Store("COMPLETE")
 			if fails {
-				status = "ERROR"
+				status.Store("ERROR")
 			}
 			time.Sleep(time.Hour)
 			switch r := getRun(t, a, needs.ID); {
@@ -258,19 +260,19 @@ func TestQueueInputDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a := queueWorld(t, sandbox.Options{GPUTotal: 100 * time.Hour}, time.Hour)
 		defer closeApp(t, a)
-		gone := false
-		w.answer = func(method string, body []byte) (int, string, error) {
+		var gone atomic.Bool
+		w.setAnswer(func(method string, body []byte) (int, string, error) {
 			switch {
 			case method != "GetDatasetStatus":
 				return 0, "", nil
-			case gone:
+			case gone.Load():
 				return http.StatusNotFound, `{"error":{"code":404,"message":"Not found"}}`, nil
 			}
 			return 200, `{"status":"READY"}`, nil
-		}
+		})
 		row := pushDir(t, a, kernelFolder(t, "third-run", "NvidiaTeslaT4", map[string]any{"dataset_sources": []string{"sam-roe/leaves"}}), PushOptions{Hours: 2, QueueIfFull: true})
 		time.Sleep(10 * time.Minute)
-		gone = true
+		gone.Store(true)
 		time.Sleep(5 * time.Hour)
 		if r := getRun(t, a, row.ID); r.State != StateRefused || !strings.Contains(r.Failure, "sam-roe/leaves is gone") || w.count("SaveKernel") != 2 {
 			t.Errorf("%s %q, %d pushes", r.State, r.Failure, w.count("SaveKernel"))

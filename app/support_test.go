@@ -60,18 +60,18 @@ func newWorld(t *testing.T, opt sandbox.Options, run func(context.Context, sandb
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	w.calls[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]]++
-	down := w.down
+	down, answer := w.down, w.answer
 	w.mu.Unlock()
 	if down {
 		return nil, fmt.Errorf("dial tcp: lookup api.kaggle.invalid: no such host")
 	}
-	if w.answer != nil && r.Body != nil {
+	if answer != nil && r.Body != nil {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		status, text, err := w.answer(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], body)
+		status, text, err := answer(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], body)
 		if err != nil {
 			return nil, err
 		}
@@ -91,6 +91,13 @@ func (w *world) setDown(down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.down = down
+}
+
+// setAnswer is for who changes the answers while an App asks.
+func (w *world) setAnswer(answer func(method string, body []byte) (int, string, error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
 }
 
 func (w *world) count(method string) int {
