@@ -113,12 +113,6 @@ type BuildResult struct {
 	Fill        []FillOffer `json:"fill"` // what idle devices could do for nothing; empty when none is idle
 }
 
-// FillOffer is a way to use a device that the last round of tasks leaves idle: a sentence, and the flags that add it to the build.
-type FillOffer struct {
-	Text string `json:"text"`
-	Flag string `json:"flag"`
-}
-
 // Guard is a reason not to push, with the flag that overrides it ("" = cannot be overridden; Advice then says what to do).
 type Guard struct {
 	Code     string `json:"code"` // quota, slots, size, inputs, shape, identity, cap, unclear, waiting, twice, running

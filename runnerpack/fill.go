@@ -9,6 +9,16 @@ import (
 	"strings"
 )
 
+// Offer is a way to use a device that the last round of tasks leaves idle: a sentence, the flags that add it to the build, and
+// the same to apply without reading them. JobCommand is a further job to add, else Launcher trains the Folds of the first job
+// wide; with neither only a person can fill it in.
+type Offer struct {
+	Text, Flag          string
+	JobName, JobCommand string
+	Folds               []int
+	Launcher            string
+}
+
 // work is what a session's jobs put on its devices.
 type work struct {
 	tasks int // that run next to each other, a device each
@@ -100,8 +110,9 @@ func (p *plan) secondSeed(own []member, idle int) (Offer, bool) {
 	cmd = nameFlag.ReplaceAllStringFunc(cmd, func(s string) string { return strings.Replace(s, j.Name, name, 1) })
 	folds := p.firstFolds(idle)
 	return Offer{
-		Text: fmt.Sprintf("Train %s with a second seed: its noise is what a gain has to beat, and --prune-seeds can use it.", foldsWord(folds)),
-		Flag: fmt.Sprintf("--extra-job %s %s --job-folds %s=%s", name, quote(cmd), name, joinCommas(folds)),
+		Text:    fmt.Sprintf("Train %s with a second seed: its noise is what a gain has to beat, and later runs can be stopped early by it.", foldsWord(folds)),
+		Flag:    fmt.Sprintf("--extra-job %s %s --job-folds %s=%s", name, quote(cmd), name, joinCommas(folds)),
+		JobName: name, JobCommand: cmd, Folds: folds,
 	}, true
 }
 
@@ -124,7 +135,7 @@ func (p *plan) wideFold(own []member, last int) (Offer, bool) {
 	k := j.Folds[len(j.Folds)-1]
 	return Offer{
 		Text: fmt.Sprintf("Train fold %d last and over all cards, which its script seems to be written for.", k),
-		Flag: fmt.Sprintf("--launcher %s --wide-folds %d", launcher, k),
+		Flag: fmt.Sprintf("--launcher %s --wide-folds %d", launcher, k), Launcher: launcher, Folds: []int{k},
 	}, true
 }
 

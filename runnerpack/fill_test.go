@@ -65,13 +65,13 @@ func TestFillIsTaken(t *testing.T) {
 	spec := project(t, nil)
 	spec.ExtraJobs = []Job{{Name: "idea-seed1", Command: "python src/train.py --name idea-seed1 --folds {fold} --seed 1", Folds: []int{0}}}
 	if b := pack(t, spec); b.Fill != nil || matches(b.Warnings, "idle") {
-		t.Errorf("%q %q", b.Fill, b.Warnings)
+		t.Errorf("%+v %q", b.Fill, b.Warnings)
 	}
 	spec = project(t, nil)
 	spec.Launcher, spec.WideFolds = "torchrun", []int{2}
 	b := pack(t, spec)
 	if b.Fill != nil || matches(b.Warnings, "idle") {
-		t.Errorf("%q %q", b.Fill, b.Warnings)
+		t.Errorf("%+v %q", b.Fill, b.Warnings)
 	}
 	c, _ := script(t, b)
 	if j := c.Jobs[0]; j.Launcher != "torchrun" || !slices.Equal(j.Wide, []int{2}) || !slices.Equal(j.Folds, []int{0, 1, 2}) || j.Assemble == nil {

@@ -108,9 +108,6 @@ type Build struct {
 	Fill        []Offer  // what the devices that the last round leaves idle could do; nil when none is idle
 }
 
-// Offer is one way to use idle devices: a sentence, and the flags of a build that do it.
-type Offer struct{ Text, Flag string }
-
 // Part is a share of the script.
 type Part struct {
 	Name  string `json:"name"` // runner, support, code, folds, baseline, config, script
