@@ -515,6 +515,7 @@ func (p *newPage) startFrom(run int64) {
 			p.reset()
 			p.w.base, p.w.form = spec, formOf(spec)
 			p.touched = true
+			p.recallModel(spec.Project)
 			p.fill()
 			p.project.look()
 			p.opened()

@@ -29,6 +29,10 @@ type acceleratorPane struct {
 	kind  *widgets.FilterChips
 	rows  map[string]*fyne.Container // the fields of each kind
 	boxes []*modelField
+	picks []*modelPick
+	ckpt  *check
+	how   *fyne.Container // method, precision, optimiser
+	cells struct{ method, optimizer, rank fyne.CanvasObject }
 	facts *widgets.Text
 	open  *widgets.Button
 	form  *fyne.Container
@@ -46,6 +50,12 @@ type acceleratorPane struct {
 // modelField is one figure of the model.
 type modelField struct {
 	e  *entry
+	of func(*modelForm) *string
+}
+
+// modelPick is one choice about the model.
+type modelPick struct {
+	c  *pick
 	of func(*modelForm) *string
 }
 
@@ -81,10 +91,26 @@ func newAcceleratorPane(p *newPage) *acceleratorPane {
 		c.small("columns", lang.L("columns"), "200", func(m *modelForm) *string { return &m.Columns }))
 	c.rows["other"] = grid(params(), batch())
 	hours := c.small("hours", lang.L("hours a task on one T4, if known"), "", func(m *modelForm) *string { return &m.HoursT4 })
+	c.how = grid(
+		c.choice("precision", lang.L("precision"), func(m *modelForm) *string { return &m.Precision }, word{lang.L("the usual one"), ""}, word{"32 bits", "fp32"}, word{lang.L("mixed, fp16"), "amp"},
+			word{lang.L("mixed, bf16"), "amp-bf16"}, word{lang.L("all fp16"), "pure-fp16"}, word{lang.L("all bf16"), "pure-bf16"}),
+		c.choice("method", lang.L("method"), func(m *modelForm) *string { return &m.Method }, word{lang.L("all weights"), ""}, word{"LoRA", "lora"}, word{"QLoRA", "qlora"}, word{lang.L("inference only"), "inference"}),
+		c.choice("optimizer", lang.L("optimiser"), func(m *modelForm) *string { return &m.Optimizer }, word{"Adam", ""}, word{lang.L("Adam, 8 bits"), "adam8bit"}, word{"Adafactor", "adafactor"},
+			word{lang.L("SGD, momentum"), "momentum"}, word{"SGD", "sgd"}),
+		c.small("rank", lang.L("rank of the adapters"), "16", func(m *modelForm) *string { return &m.LoRARank }))
+	c.cells.method, c.cells.optimizer, c.cells.rank = c.how.Objects[1], c.how.Objects[2], c.how.Objects[3]
+	c.ckpt = newCheck(p, lang.L("Gradient checkpointing: less memory, slower steps"), func(on bool) {
+		p.w.model.Checkpointing = ""
+		if on {
+			p.w.model.Checkpointing = "yes"
+		}
+		c.changed()
+	})
+	p.h.Mark("new.model.checkpointing", c.ckpt)
 	c.facts = widgets.Caption("").Wrapped()
 	c.open = widgets.NewButton(lang.L("Describe the model"), nil, func() { c.shown = !c.shown; p.render() })
 	p.h.Mark("new.describe", c.open)
-	c.form = widgets.VBox(widgets.Gap8, labelled(lang.L("Kind"), c.kind, nil), c.rows["transformer"], c.rows["cnn"], c.rows["tabular"], c.rows["other"], grid(hours))
+	c.form = widgets.VBox(widgets.Gap8, labelled(lang.L("Kind"), c.kind, nil), c.rows["transformer"], c.rows["cnn"], c.rows["tabular"], c.rows["other"], c.how, c.ckpt, grid(hours))
 	head := container.New(inputLine{}, c.facts, c.open)
 	c.wait = widgets.NewEmptyState(widgets.IconHourglass, lang.L("Comparing the accelerators…"), lang.L("What fits, what it burns and when it is done is worked out from this job and what is left this week."), "", nil)
 	c.none = container.NewWithoutLayout()
@@ -106,20 +132,31 @@ func grid(fields ...fyne.CanvasObject) *fyne.Container {
 type threeALine struct{}
 
 func (threeALine) MinSize(o []fyne.CanvasObject) fyne.Size {
-	h := float32(0)
-	for i := 0; i < len(o); i += 3 {
-		h += o[i].MinSize().Height + widgets.Gap8
+	h, shown := float32(0), visible(o)
+	for i := 0; i < len(shown); i += 3 {
+		h += shown[i].MinSize().Height + widgets.Gap8
 	}
 	return fyne.NewSize(240, fyne.Max(0, h-widgets.Gap8))
 }
 
 func (threeALine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	w := (s.Width - 2*widgets.Gap12) / 3
-	for i, x := range o {
+	for i, x := range visible(o) {
 		h := x.MinSize().Height
 		x.Resize(fyne.NewSize(w, h))
 		x.Move(fyne.NewPos(float32(i%3)*(w+widgets.Gap12), float32(i/3)*(h+widgets.Gap8)))
 	}
+}
+
+// visible are the fields that are asked for now.
+func visible(o []fyne.CanvasObject) []fyne.CanvasObject {
+	var shown []fyne.CanvasObject
+	for _, x := range o {
+		if x.Visible() {
+			shown = append(shown, x)
+		}
+	}
+	return shown
 }
 
 // small is a figure with its label above.
@@ -142,6 +179,17 @@ func (c *acceleratorPane) small(mark, label, hold string, of func(*modelForm) *s
 	return widgets.VBox(2, widgets.Caption(label).Truncated(), e)
 }
 
+// choice is a list of words with its label above.
+func (c *acceleratorPane) choice(mark, label string, of func(*modelForm) *string, words ...word) fyne.CanvasObject {
+	k := newPick(c.p, words, func(key string) {
+		*of(&c.p.w.model) = key
+		c.changed()
+	})
+	c.picks = append(c.picks, &modelPick{k, of})
+	c.p.h.Mark("new.model."+mark, k)
+	return widgets.VBox(2, widgets.Caption(label).Truncated(), k)
+}
+
 func (c *acceleratorPane) object() fyne.CanvasObject { return c.root }
 
 // first is the chosen machine's card: the arrows move between machines, Enter goes on with this one.
@@ -162,6 +210,10 @@ func (c *acceleratorPane) fill() {
 			f.e.SetText(want)
 		}
 	}
+	for _, k := range c.picks {
+		k.c.set(*k.of(&m))
+	}
+	c.ckpt.SetChecked(m.Checkpointing != "")
 	c.kind.Select(m.Kind)
 }
 
@@ -226,6 +278,7 @@ func (c *acceleratorPane) show(time.Time) {
 	for k, row := range c.rows {
 		setVisible(row, k == w.model.Kind)
 	}
+	c.showHow(w.model)
 	fresh := w.advice.fresh(w.adviceKey())
 	setVisible(c.gap, len(w.advice.got) == 0)
 	setVisible(c.failed, w.advice.err != nil)
@@ -247,6 +300,16 @@ func (c *acceleratorPane) show(time.Time) {
 			}
 		}
 	}
+}
+
+// showHow shows the questions that mean something for the kind and the method.
+func (c *acceleratorPane) showHow(m modelForm) {
+	setVisible(c.how, m.network())
+	setVisible(c.ckpt, m.trains() && m.Kind != "other")
+	setVisible(c.cells.method, m.Kind == "transformer")
+	setVisible(c.cells.optimizer, m.trains())
+	setVisible(c.cells.rank, m.adapters())
+	c.how.Refresh()
 }
 
 func (c *acceleratorPane) addCard() {

@@ -22,21 +22,25 @@ type modelForm struct {
 	Heads     string
 	Seq       string // tokens, or pixels of a side
 	Batch     string
-	Precision string
-	Method    string // full, lora, qlora
+	Precision string // in the core's words, as the three below; "" = the usual one
+	Optimizer string
+	Method    string // full, lora, qlora, inference
+	LoRARank  string
 	HoursT4   string // of one task
 	Rows      string // of a table
 	Columns   string
+
+	Checkpointing string // "yes" with gradient checkpointing
 }
 
 func (m modelForm) answers() map[string]string {
 	return map[string]string{"kind": m.Kind, "params": m.Params, "layers": m.Layers, "hidden": m.Hidden, "heads": m.Heads, "seq": m.Seq, "batch": m.Batch,
-		"precision": m.Precision, "method": m.Method, "hours": m.HoursT4, "arch": m.Arch, "rows": m.Rows, "columns": m.Columns}
+		"precision": m.Precision, "method": m.Method, "optimizer": m.Optimizer, "checkpointing": m.Checkpointing, "lora rank": m.LoRARank, "hours": m.HoursT4, "arch": m.Arch, "rows": m.Rows, "columns": m.Columns}
 }
 
 func modelFrom(a map[string]string) modelForm {
 	return modelForm{Kind: a["kind"], Params: a["params"], Layers: a["layers"], Hidden: a["hidden"], Heads: a["heads"], Seq: a["seq"], Batch: a["batch"],
-		Precision: a["precision"], Method: a["method"], HoursT4: a["hours"], Arch: a["arch"], Rows: a["rows"], Columns: a["columns"]}
+		Precision: a["precision"], Method: a["method"], Optimizer: a["optimizer"], Checkpointing: a["checkpointing"], LoRARank: a["lora rank"], HoursT4: a["hours"], Arch: a["arch"], Rows: a["rows"], Columns: a["columns"]}
 }
 
 // number reads a figure of the model form: "86", "86 M", "1.5e3"; 0 for what is empty or no number, which is then simply not known.

@@ -27,7 +27,7 @@ func askAccelerators(ctx context.Context, core *app.App, s app.BuildSpec, m mode
 // acceleratorAsk puts the figures that were typed into the core's question. A figure that is no number is not known.
 func acceleratorAsk(s app.BuildSpec, m modelForm, tasks int) app.AcceleratorAsk {
 	a := app.AcceleratorAsk{Kind: m.Kind, Params: number(m.Params) * 1e6, Batch: int(number(m.Batch)), HoursT4: number(m.HoursT4), Tasks: tasks,
-		Precision: m.Precision, Method: m.Method, Name: s.Name, Command: s.Command, Project: s.Project}
+		Name: s.Name, Command: s.Command, Project: s.Project}
 	switch m.Kind {
 	case "transformer":
 		a.Layers, a.Hidden, a.Heads, a.Seq = int(number(m.Layers)), int(number(m.Hidden)), int(number(m.Heads)), int(number(m.Seq))
@@ -37,6 +37,15 @@ func acceleratorAsk(s app.BuildSpec, m modelForm, tasks int) app.AcceleratorAsk 
 		a.Rows, a.Columns = number(m.Rows), number(m.Columns)
 		a.Params, a.Batch = 0, 0
 	}
+	if m.network() {
+		a.Precision, a.Method = m.Precision, m.method()
+		if m.trains() {
+			a.Optimizer, a.Checkpointing = m.Optimizer, m.Checkpointing != "" && m.Kind != "other"
+		}
+		if m.adapters() {
+			a.LoRARank = int(number(m.LoRARank))
+		}
+	}
 	if m.Kind == "transformer" || m.Kind == "cnn" {
 		if known := knownArch(m.Arch); known != "" {
 			a.Arch = known
@@ -44,6 +53,22 @@ func acceleratorAsk(s app.BuildSpec, m modelForm, tasks int) app.AcceleratorAsk 
 	}
 	return a
 }
+
+// network says that the kind has weights, so that precision and optimiser mean something.
+func (m modelForm) network() bool {
+	return m.Kind == "transformer" || m.Kind == "cnn" || m.Kind == "other"
+}
+
+// method is how it is trained: only transformers are asked, whatever was picked before the kind was changed.
+func (m modelForm) method() string {
+	if m.Kind != "transformer" {
+		return ""
+	}
+	return m.Method
+}
+
+func (m modelForm) trains() bool   { return m.network() && m.method() != "inference" }
+func (m modelForm) adapters() bool { return m.method() == "lora" || m.method() == "qlora" }
 
 // knownArch is the core's own name of an architecture, "" for one it does not know.
 func knownArch(typed string) string {

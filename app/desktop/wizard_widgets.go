@@ -34,6 +34,60 @@ func (c *check) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
+// word is a choice: what is shown, and what the core calls it.
+type word struct{ shown, key string }
+
+// pick is Fyne's list of choices where Enter leads on and Escape back; the space bar opens it, the arrows change it.
+type pick struct {
+	widget.Select
+	p     *newPage
+	words []word
+}
+
+func newPick(p *newPage, words []word, changed func(key string)) *pick {
+	c := &pick{p: p, words: words}
+	for _, w := range words {
+		c.Options = append(c.Options, w.shown)
+	}
+	c.Selected = words[0].shown
+	c.OnChanged = func(shown string) {
+		for _, w := range c.words {
+			if w.shown == shown {
+				changed(w.key)
+			}
+		}
+	}
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// set shows a choice by its key; one that is not in the list leaves what is shown.
+func (c *pick) set(key string) {
+	for _, w := range c.words {
+		if w.key == key && c.Selected != w.shown {
+			c.SetSelected(w.shown)
+		}
+	}
+}
+
+// FocusGained implements fyne.Focusable.
+func (c *pick) FocusGained() {
+	c.Select.FocusGained()
+	c.p.reveal(c)
+}
+
+// TypedKey implements fyne.Focusable.
+func (c *pick) TypedKey(ev *fyne.KeyEvent) {
+	switch ev.Name {
+	case fyne.KeyReturn, fyne.KeyEnter:
+		c.p.goNext()
+	case fyne.KeyEscape:
+		widgets.HandUp(c, ev)
+	default:
+		c.Select.TypedKey(ev)
+	}
+}
+
 // deliberate is the push button: the space bar, Ctrl+Enter or a click press it, and Enter, which leads through the wizard, does not.
 type deliberate struct {
 	widgets.Button
