@@ -129,14 +129,11 @@ func (f *Folder) readRecord() {
 
 // readFile is os.ReadFile for regular files of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
-		return nil, newPathError(path, err)
+		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, newPathError(path, orElse(err, "not a regular file"))
-	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(raw)) > limit {
 		err = fmt.Errorf("more than %d bytes", limit)
@@ -145,4 +142,17 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, newPathError(path, err)
 	}
 	return raw, nil
+}
+
+// openRegular is os.Open for regular files. It looks before it opens: a pipe would wait for a writer for ever.
+func openRegular(path string) (*os.File, os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil, newPathError(path, orElse(err, "not a regular file"))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, newPathError(path, err)
+	}
+	return f, info, nil
 }

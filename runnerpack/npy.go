@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"codeberg.org/sbinet/npyio/npy"
@@ -24,18 +23,12 @@ const (
 // Anything else (objects, complex numbers, three dimensions, a file cut short)
 // is an error that says so. Integers beyond 2^53 lose their last digits.
 func ReadNpy(path string) (Array, error) {
-	f, err := os.Open(path)
+	f, info, err := openRegular(path)
 	if err != nil {
-		return Array{}, newPathError(path, err)
+		return Array{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return Array{}, newPathError(path, err)
-	case !info.Mode().IsRegular():
-		return Array{}, newPathError(path, fmt.Errorf("not a regular file"))
-	case info.Size() > maxNpyBytes:
+	if info.Size() > maxNpyBytes {
 		return Array{}, newPathError(path, fmt.Errorf("%d bytes; at most %d are read", info.Size(), int64(maxNpyBytes)))
 	}
 	a, err := readNpy(bufio.NewReaderSize(f, 1<<16), info.Size())
