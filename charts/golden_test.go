@@ -129,6 +129,9 @@ func TestGoldenPictures(t *testing.T) {
 		{"pace", 430, 180, samplePace()},
 		{"spark", 100, 24, sampleSpark()},
 		{"lanes", 500, 110, sampleLanes()},
+		{"calendar", 880, 300, sampleCalendar()},
+		{"calendar-small", 420, 220, sampleCalendar()},
+		{"queue-waits", 430, 180, sampleWaits()},
 		{"empty", 60, 20, LearningCurves{}},
 	} {
 		for _, theme := range []struct {
