@@ -27,6 +27,25 @@ func Main(version string, icon []byte) int {
 		fmt.Fprintln(os.Stderr, "hint: everything works in a terminal too: sandglass --help")
 		return 2
 	}
+	ctx := context.Background()
+	if home, err := app.HomeFolder("", os.Getenv); err == nil {
+		only, err := claim(ctx, home)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			fmt.Fprintln(os.Stderr, "hint: end its process and start again")
+			return 1
+		}
+		if only == nil {
+			return 0 // the window that is there comes up
+		}
+		defer only.close()
+		return open(ctx, version, icon, only)
+	}
+	return open(ctx, version, icon, &instance{}) // opening the core says what is wrong with the folder
+}
+
+// open is the window's life, from here to its end.
+func open(ctx context.Context, version string, icon []byte, only *instance) int {
 	log, closeLog := openLog()
 	defer closeLog()
 	a := fyneapp.NewWithID(appID)
@@ -37,19 +56,15 @@ func Main(version string, icon []byte) int {
 	win.SetPadded(false)
 	win.SetIcon(res)
 
-	core, err := app.Open(context.Background(), app.Options{Log: log, Version: version})
+	core, err := app.Open(ctx, app.Options{Log: log, Version: version})
 	if err != nil {
 		return onlyError(a, win, err)
 	}
-	ctx := context.Background()
 	a.Settings().SetTheme(widgets.NewTheme(themeMode(core.Setting(ctx, settingTheme)), 1))
 	win.Resize(savedSize(core.Setting(ctx, settingSize)))
 	s := newShell(core, win, log, fyne.Do, os.Getenv("SANDGLASS_UI_STATE"))
 	s.quit = a.Quit
-	s.notify = newNotifier(a.SendNotification, s.raise, log)
-	if bus, _ := hasTrayHost(); bus || runtime.GOOS != "linux" {
-		s.tray = newTray(a, res, func() { s.raise(0) }, s.quit)
-	}
+	go only.serve(func() { s.raise(0) })
 	a.Lifecycle().SetOnEnteredForeground(func() {
 		inForeground.Store(true)
 		core.Nudge() // the laptop may have slept
@@ -59,6 +74,12 @@ func Main(version string, icon []byte) int {
 	a.Lifecycle().SetOnStarted(func() {
 		s.start()
 		s.spawn(func(ctx context.Context) {
+			// After the first frame, since a bus may be slow, and before the watcher, so that no notice comes too early.
+			s.notify.Store(newNotifier(a.SendNotification, s.raise, log))
+			if bus, _ := hasTrayHost(); bus || runtime.GOOS != "linux" {
+				s.do(func() { s.tray = newTray(a, res, func() { s.raise(0) }, s.quit) })
+				s.refreshSide()
+			}
 			if err := core.StartWatcher(ctx); err != nil && ctx.Err() == nil {
 				s.do(func() { s.Fail(err) })
 			}

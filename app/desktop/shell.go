@@ -42,7 +42,7 @@ type shell struct {
 	side    *sidebar
 	toasts  *widgets.Toasts
 	pump    *pump
-	notify  *notifier
+	notify  atomic.Pointer[notifier]
 	tray    *tray
 	said    string // the last toast, for a driving script
 	state   *uiState
@@ -91,8 +91,8 @@ func (s *shell) start() {
 func (s *shell) stop() {
 	s.cancel()
 	s.work.Wait()
-	if s.notify != nil {
-		s.notify.Close()
+	if n := s.notify.Load(); n != nil {
+		n.Close()
 	}
 }
 
@@ -248,8 +248,8 @@ func (s *shell) told(n app.Notice) {
 	if p := s.visible.Load(); p != nil && p.at.run == n.Run && n.Run != 0 && s.focused() && n.Kind != "tpu-started" {
 		return
 	}
-	if s.notify != nil && s.core.Setting(s.ctx, settingPaused) != "yes" {
-		s.notify.Notify(n)
+	if to := s.notify.Load(); to != nil && s.core.Setting(s.ctx, settingPaused) != "yes" {
+		to.Notify(n)
 	}
 }
 

@@ -162,7 +162,7 @@ func TestAnErrorIsShownOnceAndEscapeClosesIt(t *testing.T) {
 func TestPausedNotificationsStaySilent(t *testing.T) {
 	s, _, _ := openShell(t, t.TempDir())
 	var got []string
-	s.notify = &notifier{fallback: func(n *fyne.Notification) { got = append(got, n.Title) }, log: s.log}
+	s.notify.Store(&notifier{fallback: func(n *fyne.Notification) { got = append(got, n.Title) }, log: s.log})
 	s.told(app.Notice{Title: "one", Run: 1})
 	if err := s.core.SetSetting(t.Context(), settingPaused, "yes"); err != nil {
 		t.Fatal(err)
