@@ -4,6 +4,7 @@ package runnerpack
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,5 +39,35 @@ func TestPipeIsNotWaitedFor(t *testing.T) {
 	var path *PathError
 	if _, err := ReadNpy(pipe); !errors.As(err, &path) {
 		t.Errorf("an array in a pipe: %v", err)
+	}
+}
+
+// What is neither a file nor a folder stays at home, and the build says so; a device behind a link is no table.
+func TestSpecialFilesAreLeftOut(t *testing.T) {
+	spec := project(t, nil)
+	if err := syscall.Mkfifo(filepath.Join(spec.Project, "src/pipe.py"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(spec.Project, "src")) // the path of a socket may have 100 bytes
+	l, err := net.Listen("unix", "sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	left := strings.Join(pack(t, spec).LeftOut, "\n")
+	for _, want := range []string{"src/pipe.py: neither a file nor a folder", "src/sock: neither a file nor a folder"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("no %q in %q", want, left)
+		}
+	}
+	folds := filepath.Join(spec.Project, filepath.FromSlash(FoldsFile))
+	if err := os.Remove(folds); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", folds); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Pack(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("folds from a device: %v", err)
 	}
 }

@@ -61,6 +61,9 @@ func readFoldsTable(data []byte) (*table, Folds, error) {
 	if len(f.Folds) == 0 {
 		return nil, Folds{}, &FoldsError{Reason: "every row is held out (negative fold); there is no fold to run"}
 	}
+	if len(f.Folds) == 1 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("every row that is in a fold is in fold %d: a fold is trained on the rows of the others, and there are none", f.Folds[0]))
+	}
 	if w := holes(f.Folds); w != "" {
 		f.Warnings = append(f.Warnings, w)
 	}

@@ -72,6 +72,8 @@ func TestReadFolds(t *testing.T) {
 		{name: "ragged", data: "id,fold\na,0\nb\n", err: "row 3 has 1 cells and the header 2"},
 		{name: "rows are lines", data: "id,fold\n\n\"a\nb\",0\nc,\n", err: "row 5 has no fold"},
 		{name: "open quote", data: "id,fold\na,0\n\"b,1\n", err: "row 3 has a quote that is never closed"},
+		{name: "one fold", data: "id,fold\na,0\nb,0\nc,-1\n", folds: []int{0},
+			warning: "every row that is in a fold is in fold 0: a fold is trained on the rows of the others, and there are none"},
 		{name: "all held out", data: "id,fold\na,-1\n", err: "every row is held out"},
 		{name: "no rows", data: "id,fold\n", err: "a header and no rows"},
 		{name: "empty", data: "", err: "the file is empty"},

@@ -67,6 +67,8 @@ func CheckIdentity(title, id string) (Identity, error) {
 	switch {
 	case title == "":
 		return refuse("a new kernel needs a title", words)
+	case strings.ContainsAny(title, "\n\r\t\v\f"):
+		return refuse("the title has a line break or a tab in it; write it on one line", strings.Join(strings.Fields(title), " "))
 	case !isASCII(title):
 		return refuse("the title has letters outside ASCII, and how Kaggle spells those in a slug is not known", strings.Join(strings.Fields(keepASCII(asciiFold(title))), " "))
 	case Slugify(title) == "":

@@ -3,7 +3,12 @@ package runnerpack
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,8 +74,8 @@ func ParseMetadata(raw []byte) (Metadata, []string, error) {
 		CodeFile: p.text("code_file"), Language: p.text("language"), KernelType: p.text("kernel_type"),
 		IsPrivate: p.flag("is_private", true), EnableGPU: p.flag("enable_gpu", false), EnableTPU: p.flag("enable_tpu", false),
 		EnableInternet: p.flag("enable_internet", true), MachineShape: strings.TrimSpace(p.text("machine_shape")),
-		DatasetSources: p.list("dataset_sources"), CompetitionSources: p.list("competition_sources"),
-		KernelSources: p.list("kernel_sources"), ModelSources: p.list("model_sources"), Keywords: p.list("keywords"),
+		DatasetSources: p.sources("dataset"), CompetitionSources: p.sources("competition"),
+		KernelSources: p.sources("kernel"), ModelSources: p.sources("model"), Keywords: p.list("keywords"),
 		DockerImage: p.text("docker_image"), DockerImagePinningType: p.text("docker_image_pinning_type"),
 	}
 	p.check(m)
@@ -78,6 +83,7 @@ func ParseMetadata(raw []byte) (Metadata, []string, error) {
 		return Metadata{}, nil, p.err
 	}
 	p.fillSwitches(&m)
+	p.unknownKeys()
 	return m, p.notes, nil
 }
 
@@ -175,6 +181,82 @@ func (p *metadataParser) list(field string) []string {
 	}
 	return out
 }
+
+// sources reads a list of inputs of one kind. The address of an input's page is taken for the reference in it; what is neither is
+// refused, because Kaggle drops it from the push or runs without it.
+func (p *metadataParser) sources(kind string) []string {
+	field := kind + "_sources"
+	list := p.list(field)
+	for i, given := range list {
+		ref, of := pageRef(given)
+		if of != "" && of != kind {
+			p.fail(field, "%q is the page of a %s; it belongs into %s_sources", clip(given, 80), of, of)
+			return nil
+		}
+		var bad *SpecError
+		if err := checkRef(field, kind, strings.ToLower(ref)); errors.As(err, &bad) {
+			p.fail(field, "%s", bad.Reason)
+			return nil
+		}
+		if ref != given {
+			p.note("%s: %s is sent as %s", field, given, ref)
+			list[i] = ref
+		}
+	}
+	return list
+}
+
+var kagglePage = regexp.MustCompile(`(?i)^(?:https?://)?(?:www\.)?kaggle\.com/|^/`)
+
+// pageRef takes the reference out of the address of an input's page, with the kind that the address names ("" when it names none:
+// pages of datasets once had no word for it). Any other text is given back as it is.
+func pageRef(text string) (ref, kind string) {
+	site := kagglePage.FindString(text)
+	if site == "" {
+		return text, ""
+	}
+	path, _, _ := strings.Cut(text[len(site):], "?")
+	path, _, _ = strings.Cut(path, "#")
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	kinds := map[string]string{"datasets": "dataset", "code": "kernel", "c": "competition", "competitions": "competition", "models": "model"}
+	n := map[string]int{"": 2, "dataset": 2, "kernel": 2, "competition": 1, "model": 5}
+	if kind = kinds[strings.ToLower(parts[0])]; kind != "" {
+		parts = parts[1:]
+	}
+	if (kind == "" || kind == "dataset") && len(parts) > 3 && parts[2] == "versions" {
+		return strings.Join([]string{parts[0], parts[1], parts[3]}, "/"), kind
+	}
+	return strings.Join(parts[:min(n[kind], len(parts))], "/"), kind
+}
+
+// unknownKeys names what the file says in vain: Kaggle's own client ignores it without a word, so a misspelt switch keeps its default.
+func (p *metadataParser) unknownKeys() {
+	plain := func(s string) string {
+		return strings.TrimSuffix(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s)), "s")
+	}
+	for _, field := range slices.Sorted(maps.Keys(p.fields)) {
+		if slices.Contains(metadataKeys, field) {
+			continue
+		}
+		near := ""
+		for _, key := range metadataKeys {
+			if plain(key) == plain(field) {
+				near = "; " + key + " is one"
+			}
+		}
+		p.note("%s is no key of Kaggle's and is ignored%s", clip(field, 40), near)
+	}
+}
+
+// metadataKeys are the keys of the file: the fields of Metadata.
+var metadataKeys = func() []string {
+	var keys []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Metadata]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		keys = append(keys, key)
+	}
+	return keys
+}()
 
 // check refuses what no push could use.
 func (p *metadataParser) check(m Metadata) {

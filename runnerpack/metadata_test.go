@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,6 +92,77 @@ func TestParseMetadata(t *testing.T) {
 		var e *MetadataError
 		if !errors.As(err, &e) || e.Field != tt.field {
 			t.Errorf("%s: %v", tt.raw, err)
+		}
+	}
+}
+
+// A misspelt key is as good as none: the official client ignores it too, and nothing else would say so.
+func TestMetadataNamesUnknownKeys(t *testing.T) {
+	for field, want := range map[string]string{
+		"dataset_source": "dataset_source is no key of Kaggle's and is ignored; dataset_sources is one",
+		"Enable-GPU":     "Enable-GPU is no key of Kaggle's and is ignored; enable_gpu is one",
+		"datasets":       "datasets is no key of Kaggle's and is ignored",
+		"machineShape":   "machineShape is no key of Kaggle's and is ignored; machine_shape is one",
+	} {
+		_, notes, err := ParseMetadata(metadataWith(field, `"x"`))
+		if err != nil || !slices.Contains(notes, want) {
+			t.Errorf("%s: %q, %v", field, notes, err)
+		}
+	}
+	for _, field := range []string{"id_no", "keywords", "model_sources", "docker_image", "docker_image_pinning_type"} {
+		_, notes, err := ParseMetadata(metadataWith(field, `null`))
+		if err != nil || strings.Contains(strings.Join(notes, " "), "no key") {
+			t.Errorf("%s: %q, %v", field, notes, err)
+		}
+	}
+}
+
+func TestMetadataSources(t *testing.T) {
+	for _, tt := range []struct{ field, given, want, err string }{
+		{"dataset_sources", "sam-roe/Leaves", "sam-roe/Leaves", ""},
+		{"dataset_sources", "sam-roe/leaves/3", "sam-roe/leaves/3", ""},
+		{"dataset_sources", "https://www.kaggle.com/datasets/sam-roe/leaves", "sam-roe/leaves", ""},
+		{"dataset_sources", "http://kaggle.com/datasets/sam-roe/leaves/?select=a.csv#x", "sam-roe/leaves", ""},
+		{"dataset_sources", "www.kaggle.com/sam-roe/leaves", "sam-roe/leaves", ""},
+		{"dataset_sources", "/datasets/sam-roe/leaves/versions/3", "sam-roe/leaves/3", ""},
+		{"dataset_sources", "foo", "", `"foo" is not owner/slug`},
+		{"dataset_sources", "https://example.invalid/sam-roe/leaves", "", "no reference of Kaggle's"},
+		{"dataset_sources", "https://www.kaggle.com/code/sam-roe/leaves", "", "kernel_sources"},
+		{"kernel_sources", "https://www.kaggle.com/code/sam-roe/leaf-fold-0/output", "sam-roe/leaf-fold-0", ""},
+		{"kernel_sources", "foo", "", `"foo" is not owner/slug`},
+		{"competition_sources", "titanic", "titanic", ""},
+		{"competition_sources", "https://www.kaggle.com/c/titanic/data", "titanic", ""},
+		{"competition_sources", "https://www.kaggle.com/competitions/titanic/overview", "titanic", ""},
+		{"competition_sources", "sam-roe/titanic", "", "not a competition's slug"},
+		{"model_sources", "google/gemma/transformers/2b/3", "google/gemma/transformers/2b/3", ""},
+		{"model_sources", "https://www.kaggle.com/models/google/gemma/transformers/2b/3", "google/gemma/transformers/2b/3", ""},
+		{"model_sources", "google/gemma", "", "framework"},
+	} {
+		m, notes, err := ParseMetadata(metadataWith(tt.field, fmt.Sprintf("[%q]", tt.given)))
+		if tt.err != "" {
+			var e *MetadataError
+			if !errors.As(err, &e) || e.Field != tt.field || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s %s: %v", tt.field, tt.given, err)
+			}
+			continue
+		}
+		got := map[string][]string{"dataset_sources": m.DatasetSources, "kernel_sources": m.KernelSources,
+			"competition_sources": m.CompetitionSources, "model_sources": m.ModelSources}[tt.field]
+		if err != nil || !slices.Equal(got, []string{tt.want}) {
+			t.Errorf("%s %s: %q, %v", tt.field, tt.given, got, err)
+		}
+		if said := strings.Contains(strings.Join(notes, " "), "is sent as "+tt.want); said != (tt.given != tt.want) {
+			t.Errorf("%s %s: notes %q", tt.field, tt.given, notes)
+		}
+	}
+}
+
+func TestTitleOnOneLine(t *testing.T) {
+	for _, title := range []string{"Leaf\nFold 0", "Leaf\r\nFold 0", "Leaf\tFold 0"} {
+		_, err := CheckIdentity(title, "sam-roe/leaf-fold-0")
+		var e *IdentityError
+		if !errors.As(err, &e) || !strings.Contains(e.Reason, "line break") || e.Suggest != "Leaf Fold 0" {
+			t.Errorf("%q: %v", title, err)
 		}
 	}
 }
