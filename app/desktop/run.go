@@ -64,6 +64,9 @@ func open(ctx context.Context, version string, icon []byte, only *instance) int 
 	win.Resize(savedSize(core.Setting(ctx, settingSize)))
 	s := newShell(core, win, log, fyne.Do, os.Getenv("SANDGLASS_UI_STATE"))
 	s.quit = a.Quit
+	if bus, _ := hasTrayHost(); bus || runtime.GOOS != "linux" { // before Run: Fyne starts no tray after it
+		s.tray = newTray(a, res, func() { s.raise(0) }, s.quit)
+	}
 	go only.serve(func() { s.raise(0) })
 	a.Lifecycle().SetOnEnteredForeground(func() {
 		inForeground.Store(true)
@@ -76,10 +79,6 @@ func open(ctx context.Context, version string, icon []byte, only *instance) int 
 		s.spawn(func(ctx context.Context) {
 			// After the first frame, since a bus may be slow, and before the watcher, so that no notice comes too early.
 			s.notify.Store(newNotifier(a.SendNotification, s.raise, log))
-			if bus, _ := hasTrayHost(); bus || runtime.GOOS != "linux" {
-				s.do(func() { s.tray = newTray(a, res, func() { s.raise(0) }, s.quit) })
-				s.refreshSide()
-			}
 			if err := core.StartWatcher(ctx); err != nil && ctx.Err() == nil {
 				s.do(func() { s.Fail(err) })
 			}
