@@ -3,6 +3,7 @@ package kaggle
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -79,13 +80,43 @@ func (c *Client) Status(ctx context.Context, ref Ref, version int) (SessionStatu
 	if err := ref.check(op); err != nil {
 		return SessionStatus{}, err
 	}
-	var resp StatusResponse
+	var resp struct {
+		StatusResponse
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+	}
 	req := StatusRequest{UserName: ref.Owner, KernelSlug: ref.Slug, VersionLabel: versionLabel(version)}
 	if err := c.call(ctx, rpc{op: op, path: PathStatus, in: req, out: &resp, retry: true}); err != nil {
 		return SessionStatus{}, err
 	}
 	state, raw := ParseSessionState(resp.Status)
+	if says := inlineError(resp.Error, resp.Message); raw == "" && says != "" {
+		return SessionStatus{}, &Error{Op: op, Status: http.StatusOK, Kind: ErrUnavailable, Temporary: true,
+			Message: "an error came instead of a status: " + scrub(snippet([]byte(says)))}
+	}
 	return SessionStatus{State: state, Raw: raw, FailureMessage: resp.FailureMessage}, nil
+}
+
+// inlineError is what a good answer says of an error inside it, in either of the two forms that an error has; "" when it says nothing.
+// Without a status such an answer must not be read as one that leaves QUEUED out.
+func inlineError(raw, message json.RawMessage) string {
+	if isNull(raw) {
+		return textOf(message)
+	}
+	text := scalarText(raw)
+	if text == "{}" {
+		return ""
+	}
+	var inner struct {
+		Message json.RawMessage `json:"message"`
+	}
+	if json.Unmarshal(raw, &inner) == nil && textOf(inner.Message) != "" {
+		return textOf(inner.Message)
+	}
+	if said := textOf(message); said != "" {
+		return said
+	}
+	return strings.TrimSpace(text)
 }
 
 // versionLabel is how a version is named in most calls; "" is the newest.

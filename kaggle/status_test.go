@@ -3,6 +3,7 @@ package kaggle
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -62,6 +63,37 @@ func TestStatusFailuresAreNotStates(t *testing.T) {
 		asError(t, err, kind)
 		if s != (SessionStatus{}) || s.State.Terminal() {
 			t.Errorf("%d gives the state %v", status, s.State)
+		}
+	}
+}
+
+// An error inside a 200 says nothing about the session: read as "no status" it would be QUEUED, and a run that is over would wait for
+// ever. A status beside it stands.
+func TestStatusErrorInAGoodAnswerIsNoState(t *testing.T) {
+	for body, says := range map[string]string{
+		`{"error":"Something went wrong."}`:                              "Something went wrong.",
+		`{"error":{"message":"Something went wrong."}}`:                  "Something went wrong.",
+		`{"error":{"status":"INTERNAL"}}`:                                `{"status":"INTERNAL"}`,
+		`{"status":null,"error":"Something went wrong."}`:                "Something went wrong.",
+		`{"status":"","message":"Something went wrong.","error":"none"}`: "Something went wrong.",
+	} {
+		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, body) })
+		s, err := c.Status(t.Context(), testRef, 1)
+		e := asError(t, err, ErrUnavailable)
+		if s != (SessionStatus{}) || !e.Temporary || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, %v", body, s, err)
+		}
+	}
+	for _, body := range []string{`{"status":"RUNNING","error":"x"}`, `{"status":"RUNNING","error":null}`, `{"status":1,"error":""}`, `{"status":1,"error":{}}`} {
+		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, body) })
+		if s, err := c.Status(t.Context(), testRef, 1); err != nil || s.State != StateRunning {
+			t.Errorf("%s: %v, %v", body, s, err)
+		}
+	}
+	for _, body := range []string{`{"error":""}`, `{"error":null}`, `{"error":{}}`} {
+		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, body) })
+		if s, err := c.Status(t.Context(), testRef, 1); err != nil || s.State != StateQueued {
+			t.Errorf("%s: %v, %v", body, s, err)
 		}
 	}
 }
