@@ -64,7 +64,8 @@ func open(ctx context.Context, version string, icon []byte, only *instance) int 
 	win.Resize(savedSize(core.Setting(ctx, settingSize)))
 	s := newShell(core, win, log, fyne.Do, os.Getenv("SANDGLASS_UI_STATE"))
 	s.quit = a.Quit
-	if bus, _ := hasTrayHost(); bus || runtime.GOOS != "linux" { // before Run: Fyne starts no tray after it
+	// Before Run, since Fyne starts no tray after it; and only where one is drawn, since it costs a hidden window.
+	if _, host := hasTrayHost(); host || runtime.GOOS != "linux" {
 		s.tray = newTray(a, res, func() { s.raise(0) }, s.quit)
 	}
 	go only.serve(func() { s.raise(0) })
