@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -45,6 +46,16 @@ func noSuchItem(reason string) error {
 
 // AddBacklog adds an item. Two open items of one project cannot have the same name.
 func (a *App) AddBacklog(ctx context.Context, in BacklogItem) (BacklogItem, error) {
+	if err := in.check(); err != nil {
+		return in, err
+	}
+	in.State = BacklogTodo
+	row, err := a.store.AddBacklog(ctx, runlog.BacklogItem(in), in.alone)
+	return BacklogItem(row), err
+}
+
+// check tidies an item's words and refuses what cannot be kept.
+func (in *BacklogItem) check() error {
 	in.Name = strings.Join(strings.Fields(in.Name), " ")
 	in.Pool = strings.ToLower(in.Pool)
 	if in.Pool == "" {
@@ -52,13 +63,13 @@ func (a *App) AddBacklog(ctx context.Context, in BacklogItem) (BacklogItem, erro
 	}
 	switch {
 	case in.Name == "":
-		return in, &CallError{Reason: "an item of the backlog needs a name", Action: "Name the idea in a few words."}
+		return &CallError{Reason: "an item of the backlog needs a name", Action: "Name the idea in a few words."}
 	case in.Pool != PoolGPU && in.Pool != PoolTPU && in.Pool != PoolCPU:
-		return in, &CallError{Reason: in.Pool + " is no pool of hours", Action: "Say gpu, tpu or cpu."}
+		return &CallError{Reason: in.Pool + " is no pool of hours", Action: "Say gpu, tpu or cpu."}
 	case !(in.Hours >= 0 && in.Hours < 1e4):
-		return in, &CallError{Reason: fmt.Sprintf("%v is no number of hours", in.Hours)}
+		return &CallError{Reason: fmt.Sprintf("%v is no number of hours", in.Hours)}
 	case in.Gain != nil && (math.IsNaN(*in.Gain) || math.IsInf(*in.Gain, 0)), in.GainSD != nil && !(*in.GainSD >= 0 && *in.GainSD < math.Inf(1)):
-		return in, &CallError{Reason: "the gain and its standard deviation are numbers, and the latter is not below zero"}
+		return &CallError{Reason: "the gain and its standard deviation are numbers, and the latter is not below zero"}
 	}
 	for _, path := range []*string{&in.Project, &in.Dir} {
 		if *path == "" {
@@ -66,19 +77,62 @@ func (a *App) AddBacklog(ctx context.Context, in BacklogItem) (BacklogItem, erro
 		}
 		whole, err := filepath.Abs(*path)
 		if err != nil {
-			return in, fmt.Errorf("the folder %s: %w", *path, err)
+			return fmt.Errorf("the folder %s: %w", *path, err)
 		}
 		*path = whole
 	}
-	in.State = BacklogTodo
-	row, err := a.store.AddBacklog(ctx, runlog.BacklogItem(in), func(others []runlog.BacklogItem) error {
-		for _, o := range others {
-			if o.State == BacklogTodo && o.Project == in.Project && strings.EqualFold(o.Name, in.Name) {
-				return &CallError{Reason: fmt.Sprintf("%s is in the backlog already, as number %d", o.Name, o.ID), Action: "Give this one another name, or drop that one."}
-			}
+	return nil
+}
+
+// alone refuses an item whose name another open one of its project has.
+func (in BacklogItem) alone(others []runlog.BacklogItem) error {
+	for _, o := range others {
+		if o.ID != in.ID && o.State == BacklogTodo && o.Project == in.Project && strings.EqualFold(o.Name, in.Name) {
+			return &CallError{Reason: fmt.Sprintf("%s is in the backlog already, as number %d", o.Name, o.ID), Action: "Give this one another name, or drop that one."}
 		}
+	}
+	return nil
+}
+
+// EditBacklog gives the open item with in's number in's words and figures. Its state and when it was added stay.
+func (a *App) EditBacklog(ctx context.Context, in BacklogItem) (BacklogItem, error) {
+	if err := in.check(); err != nil {
+		return in, err
+	}
+	others, err := a.store.Backlog(ctx)
+	if err != nil {
+		return in, err
+	}
+	if err := in.alone(others); err != nil {
+		return in, err
+	}
+	return a.changeBacklog(ctx, in.ID, func(b *runlog.BacklogItem) error {
+		if b.State != BacklogTodo {
+			return noSuchItem(fmt.Sprintf("%s is %s already", b.Name, b.State))
+		}
+		in.State, in.AddedAt = b.State, b.AddedAt
+		*b = runlog.BacklogItem(in)
 		return nil
 	})
+}
+
+// ReopenBacklog takes back that an item is done or dropped. One that is open stays so.
+func (a *App) ReopenBacklog(ctx context.Context, id int64) (BacklogItem, error) {
+	others, err := a.store.Backlog(ctx)
+	if err != nil {
+		return BacklogItem{}, err
+	}
+	return a.changeBacklog(ctx, id, func(b *runlog.BacklogItem) error {
+		b.State = BacklogTodo
+		return BacklogItem(*b).alone(others)
+	})
+}
+
+func (a *App) changeBacklog(ctx context.Context, id int64, change func(*runlog.BacklogItem) error) (BacklogItem, error) {
+	row, err := a.store.UpdateBacklog(ctx, id, change)
+	if errors.Is(err, runlog.ErrNotFound) {
+		err = noSuchItem(fmt.Sprintf("no item of the backlog has the number %d", id))
+	}
 	return BacklogItem(row), err
 }
 

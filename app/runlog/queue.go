@@ -197,3 +197,32 @@ func queueOrder(ctx context.Context, tx *sql.Tx, account int64) ([]int64, error)
 	}
 	return order, rows.Err()
 }
+
+// Requeue puts a run that left the queue back as r, with its entry e as it was, in one transaction. check sees the run as it
+// is now and may refuse; its error comes back as it is and nothing is stored.
+func (l *Log) Requeue(ctx context.Context, r Run, e QueueEntry, check func(now Run) error) (Run, error) {
+	var stored Run
+	var refused error
+	err := l.write(ctx, fmt.Sprintf("put run %d back into the queue", r.ID), func(tx *sql.Tx) error {
+		now, err := getRun(ctx, tx, "WHERE id = ?", r.ID)
+		if err != nil {
+			return err
+		}
+		if refused = check(now); refused != nil {
+			return refused
+		}
+		if _, err := tx.ExecContext(ctx, updateRun, append(r.fields(), r.ID)...); err != nil {
+			return err
+		}
+		e.Run, e.Account = r.ID, r.Account
+		if _, err := tx.ExecContext(ctx, replaceEnt, e.fields()...); err != nil {
+			return err
+		}
+		stored, err = getRun(ctx, tx, "WHERE id = ?", r.ID)
+		return err
+	})
+	if refused != nil {
+		return Run{}, refused
+	}
+	return stored, err
+}
