@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -138,7 +139,8 @@ type collectJob struct {
 
 // collectItem is one output file.
 type collectItem struct {
-	path    string // cleaned, with slashes
+	path    string // here: cleaned, with slashes
+	name    string // the same at Kaggle; another one only where the disk cannot have it, see partClashes
 	url     string
 	size    int64 // -1 = not known
 	sha     string
@@ -256,25 +258,57 @@ func (j *collectJob) list(ctx context.Context) (incomplete, err error) {
 	}
 	taken := map[string]bool{}
 	for _, f := range l.Files {
-		path, err := kaggle.CleanOutputPath(f.Name)
-		if err == nil && taken[strings.ToLower(path)] {
+		name, err := kaggle.CleanOutputPath(f.Name)
+		if err == nil && taken[strings.ToLower(name)] {
 			err = errors.New("another file has the same name on a disk that ignores letter case")
 		}
 		if err != nil {
 			j.problem = append(j.problem, fmt.Sprintf("%q was left at Kaggle: %v", f.Name, err))
 			continue
 		}
-		taken[strings.ToLower(path)] = true
-		it := &collectItem{path: path, url: f.URL, size: -1, dest: filepath.Join(j.dir, filepath.FromSlash(path))}
+		taken[strings.ToLower(name)] = true
+		it := &collectItem{path: name, name: name, url: f.URL, size: -1, dest: filepath.Join(j.dir, filepath.FromSlash(name))}
 		if n, ok := sizes[f.Name]; ok {
 			it.size = n
 		}
-		outside := j.pattern != nil && !j.pattern.MatchString(path)
-		it.weights = isWeights(path) && !j.opt.Weights && !outside
+		outside := j.pattern != nil && !j.pattern.MatchString(name)
+		it.weights = isWeights(name) && !j.opt.Weights && !outside
 		it.skip = it.weights || outside
 		j.items = append(j.items, it)
 	}
-	return incomplete, nil
+	return incomplete, j.partClashes(taken)
+}
+
+// partClashes gives a file that has the name of another one's folder a name of its own: Kaggle's store holds "a" and "a/b.txt" side
+// by side, no disk does. taken are the paths of all items, in lower case.
+func (j *collectJob) partClashes(taken map[string]bool) error {
+	folders := map[string]bool{}
+	for _, it := range j.items {
+		for dir := path.Dir(strings.ToLower(it.name)); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for _, it := range j.items {
+		if !folders[strings.ToLower(it.name)] {
+			continue
+		}
+		free := it.name + ".file"
+		for n := 2; taken[strings.ToLower(free)] || folders[strings.ToLower(free)]; n++ {
+			free = fmt.Sprintf("%s.file.%d", it.name, n)
+		}
+		taken[strings.ToLower(free)] = true
+		plain := it.dest
+		it.path, it.dest = free, filepath.Join(j.dir, filepath.FromSlash(free))
+		j.problem = append(j.problem, fmt.Sprintf("%s is a file and a folder at Kaggle, and a disk can have one of them; the file is here as %s", it.name, it.path))
+		// A list that broke off once may have brought the file before anybody knew of the folder.
+		if st, err := os.Lstat(plain); err != nil || !st.Mode().IsRegular() || j.opt.Dir != "" {
+			continue
+		}
+		if err := os.Rename(plain, it.dest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // download fetches the manifest first, because it tells the digests of the rest.
@@ -327,7 +361,7 @@ func (j *collectJob) readManifest() {
 		by[f.Path] = f
 	}
 	for _, it := range j.items {
-		if f, ok := by[it.path]; ok {
+		if f, ok := by[it.name]; ok {
 			it.sha = f.SHA256
 			if it.size < 0 {
 				it.size = f.Size
@@ -361,7 +395,7 @@ func (j *collectJob) fetch(ctx context.Context, it *collectItem) error {
 			j.a.at("collect: inside a download")
 			j.progress(p)
 		},
-		Refresh: func(ctx context.Context) (string, error) { return j.freshURL(ctx, it.path) },
+		Refresh: func(ctx context.Context) (string, error) { return j.freshURL(ctx, it.name) },
 		SHA256:  it.sha,
 	})
 	j.a.at("collect: after the download of a file")
@@ -402,17 +436,17 @@ func (j *collectJob) whole(it *collectItem) bool {
 }
 
 // freshURL lists again: signed addresses expire.
-func (j *collectJob) freshURL(ctx context.Context, path string) (string, error) {
+func (j *collectJob) freshURL(ctx context.Context, name string) (string, error) {
 	l, err := j.c.Outputs(ctx, kaggleRef(j.r.Kernel), j.r.Version)
 	if err != nil && !l.Incomplete {
 		return "", err
 	}
 	for _, f := range l.Files {
-		if p, err := kaggle.CleanOutputPath(f.Name); err == nil && p == path {
+		if p, err := kaggle.CleanOutputPath(f.Name); err == nil && p == name {
 			return f.URL, nil
 		}
 	}
-	return "", fmt.Errorf("%s is no longer listed at Kaggle", path)
+	return "", fmt.Errorf("%s is no longer listed at Kaggle", name)
 }
 
 // failed is an error when a file could not be fetched.

@@ -105,7 +105,7 @@ func (j *collectJob) storeFilesChecked(ctx context.Context) error {
 	var rows []runlog.File
 	listed := map[string]bool{}
 	for _, it := range j.items {
-		listed[it.path] = true
+		listed[it.name] = true
 		f := runlog.File{Path: it.path, Size: max(it.size, 0), SHA256: it.sha, State: "remote"}
 		if it.have {
 			f.State, f.Local = "here", it.dest
@@ -114,7 +114,7 @@ func (j *collectJob) storeFilesChecked(ctx context.Context) error {
 					f.SHA256 = sum
 				}
 			}
-			if why := bad[it.path]; why != "" && it.path != "manifest.json" {
+			if why := bad[it.name]; why != "" && it.name != "manifest.json" && it.name == it.path { // under another name it was checked as it came
 				f.State = "damaged"
 				j.problem = append(j.problem, it.path+": "+why+" (by the session's manifest)")
 			}
