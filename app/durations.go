@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -166,7 +167,16 @@ func (a *App) wholeTasks(ctx context.Context, acc Account, runs []runlog.Run, as
 		}
 		m.hours, m.sessions, m.runs = append(m.hours, h), append(m.sessions, x.run), append(m.runs, Hours{x.h, x.run})
 	}
-	if len(jobs) > 1 && ask.Job == "" {
+	switch {
+	case len(ask.Jobs) > 0 && len(jobs) > 0:
+		for _, job := range slices.Sorted(maps.Keys(ask.Jobs)) {
+			scale := 1.0 // a job that never ran is taken to be as long as the measured one
+			if byJob[job] != nil {
+				scale = typical(job) / typical(jobs[0])
+			}
+			m.scale = append(m.scale, slices.Repeat([]float64{scale}, ask.Jobs[job])...)
+		}
+	case len(jobs) > 1 && ask.Job == "":
 		for _, job := range jobs {
 			for range max(ask.Tasks, 1) {
 				m.scale = append(m.scale, typical(job)/typical(jobs[0]))

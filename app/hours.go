@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -20,6 +19,10 @@ type HoursAsk struct {
 	Kernel                 string // a run in the log: its tasks, and those of the other runs of the same command
 	Name, Command, Project string // the same for a run that is not pushed yet
 	Job                    string // only the tasks of this job; "" = all
+
+	// Jobs is how many tasks each job of the session has, by its name ([BuildSpec.TasksByJob]); nil: Tasks of every job that
+	// was measured. With it Tasks says nothing.
+	Jobs map[string]int
 
 	Fold      float64    // hours of one task, measured by hand
 	Rehearsal float64    // hours of one task on the machine of the rehearsal, extrapolated
@@ -119,6 +122,12 @@ func (a *App) Hours(ctx context.Context, ask HoursAsk) (HoursAdvice, error) {
 	if ask.Accelerator == "" {
 		ask.Accelerator = "NvidiaTeslaT4"
 	}
+	if len(ask.Jobs) > 0 {
+		ask.Tasks = 0
+		for _, n := range ask.Jobs {
+			ask.Tasks += n
+		}
+	}
 	shape, _ := planner.LookupShape(ask.Accelerator)
 	if ask.Devices == 0 {
 		ask.Devices = max(shape.Devices, 1)
@@ -137,17 +146,28 @@ func (a *App) Hours(ctx context.Context, ask HoursAsk) (HoursAdvice, error) {
 	return v, nil
 }
 
+// maxHours is a year: no task is longer, and sums of more would not be numbers.
+const maxHours = 8766
+
 // check refuses what cannot be meant.
 func (ask HoursAsk) check() error {
 	for _, h := range slices.Concat(ask.Runs, []float64{ask.Fold, ask.Rehearsal, ask.CapHours}) {
-		if h < 0 || math.IsNaN(h) || math.IsInf(h, 0) {
-			return &CallError{Reason: fmt.Sprintf("%v is no number of hours", h), Action: "Give measured hours of one task, such as 1.8,2.0,2.1."}
+		if !(h >= 0 && h <= maxHours) {
+			return &CallError{Reason: fmt.Sprintf("%v is no number of hours that a task or a session takes", h), Action: "Give measured hours of one task, such as 1.8,2.0,2.1."}
 		}
 	}
 	if slices.Contains(ask.Runs, 0) {
 		return &CallError{Reason: "a task that took 0 hours says nothing", Action: "Leave it out."}
 	}
+	for job, n := range ask.Jobs {
+		if n < 0 || n > 1000 {
+			return &CallError{Reason: fmt.Sprintf("%d tasks of %s cannot be meant", n, job), Action: "Give 0 to 1000."}
+		}
+	}
+	_, known := planner.LookupShape(ask.Accelerator)
 	switch {
+	case !known:
+		return &CallError{Reason: fmt.Sprintf("%q is no accelerator that is known here", ask.Accelerator), Action: "Give NvidiaTeslaT4, TpuV5E8 or none."}
 	case ask.Confidence != 0 && !(ask.Confidence >= 0.5 && ask.Confidence < 1):
 		return &CallError{Reason: fmt.Sprintf("a confidence of %v cannot be asked for", ask.Confidence), Action: "Give a chance from 0.5 to 0.999."}
 	case ask.Tasks < 0 || ask.Tasks > 1000 || ask.Devices < 0 || ask.Devices > 64:

@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -87,6 +88,37 @@ func TestHoursOfTwoJobs(t *testing.T) {
 	wantNear(t, "the small job", one.TaskMedianH, .5, 1e-9)
 }
 
+// A second job with folds of its own: its tasks are not the run's times two, and a job that never ran counts as long as the measured.
+func TestHoursOfJobsWithTheirOwnFolds(t *testing.T) {
+	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 2), timedTask("idea", 1, "done", 2), timedTask("small", 0, "done", .5))
+	s := BuildSpec{Name: "idea", Command: "python src/train.py --folds {fold}", ExtraJobs: []JobSpec{
+		{Name: "small", Command: "python src/small.py --folds {fold}", Folds: []int{0}}, {Name: "whole", Command: "python src/whole.py"},
+		{Name: "all", Command: "python src/all.py --folds {fold}"}}}
+	jobs := s.TasksByJob([]int{0, 1, 2, 3, 4})
+	if want := map[string]int{"idea": 5, "small": 1, "whole": 1, "all": 5}; !maps.Equal(jobs, want) {
+		t.Fatalf("tasks %v, want %v", jobs, want)
+	}
+	if s.Folds = []int{3}; !maps.Equal(s.TasksByJob([]int{0, 1}), map[string]int{"idea": 1, "small": 1, "whole": 1, "all": 1}) {
+		t.Errorf("one fold asked for: %v", s.TasksByJob([]int{0, 1}))
+	}
+	v, err := a.Hours(t.Context(), HoursAsk{Kernel: r.Kernel, Jobs: jobs})
+	if err != nil || v.Tasks != 12 {
+		t.Fatalf("got %+v, %v", v, err)
+	}
+	wantNear(t, "expected", v.ExpectedH, 12+.25, .6) // eleven tasks of two hours and one of a half, two at a time
+	same, err := a.Hours(t.Context(), HoursAsk{Kernel: r.Kernel, Jobs: map[string]int{"idea": 2, "small": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := a.Hours(t.Context(), HoursAsk{Kernel: r.Kernel, Tasks: 2})
+	if err != nil || same.Tasks != 3 || was.Tasks != 4 || *same.ExpectedH > *was.ExpectedH {
+		t.Errorf("%d tasks %v h, without the jobs %d tasks %v h, %v", same.Tasks, num(same.ExpectedH), was.Tasks, num(was.ExpectedH), err)
+	}
+	if unknown, err := a.Hours(t.Context(), HoursAsk{Runs: []float64{2}, Jobs: jobs}); err != nil || unknown.Tasks != 12 {
+		t.Errorf("given runs: %+v, %v", unknown, err)
+	}
+}
+
 func TestHoursKnowTheQuota(t *testing.T) {
 	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 1.8), timedTask("idea", 1, "done", 2.1))
 	acc, err := a.Account(t.Context())
@@ -115,7 +147,7 @@ func TestHoursRefusesWhatCannotBeMeant(t *testing.T) {
 	defer closeApp(t, a)
 	left := -1.0
 	for _, ask := range []HoursAsk{{Runs: []float64{0}}, {Runs: []float64{math.NaN()}}, {Fold: -1}, {Confidence: 1}, {Confidence: .1}, {Tasks: -1}, {Devices: 99},
-		{LeftHours: &left}, {Rehearsal: 2}} {
+		{LeftHours: &left}, {Rehearsal: 2}, {Runs: []float64{1e308, 2}}, {CapHours: 9000}, {Accelerator: "Nope"}, {Jobs: map[string]int{"idea": -1}}} {
 		_, err := a.Hours(t.Context(), ask)
 		var call *CallError
 		if !errors.As(err, &call) || Explain(err).Exit != ExitUsage {

@@ -34,3 +34,23 @@ func (a *App) SpecOf(ctx context.Context, id int64) (BuildSpec, error) {
 	}
 	return s, nil
 }
+
+// TasksByJob is how many tasks each job of the session has, by the job's name: one a fold, or one for a command without {fold}.
+// folds are those of data/folds.csv, run where the spec names none.
+func (s BuildSpec) TasksByJob(folds []int) map[string]int {
+	if len(s.Folds) > 0 {
+		folds = s.Folds
+	}
+	out := map[string]int{}
+	for _, j := range append([]JobSpec{{Name: s.Name, Command: s.Command, Folds: folds}}, s.ExtraJobs...) {
+		switch {
+		case !strings.Contains(j.Command, "{fold}"):
+			out[j.Name]++
+		case len(j.Folds) > 0:
+			out[j.Name] += len(j.Folds)
+		default:
+			out[j.Name] += len(folds)
+		}
+	}
+	return out
+}

@@ -9,15 +9,18 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sandglass/app"
 )
@@ -166,7 +169,7 @@ func (p *program) root() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetIn(p.stdin)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{Text: err.Error(), Hint: "see: " + cmd.CommandPath() + " --help"}
+		return &usageError{Text: flagText(err), Hint: "see: " + cmd.CommandPath() + " --help"}
 	})
 	root.PersistentFlags().BoolVar(&p.json, "json", p.json, "print one JSON document")
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
@@ -176,6 +179,28 @@ func (p *program) root() *cobra.Command {
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root
+}
+
+// flagText words a flag that cannot be read: what a number looks like is the reader's matter, not which function refused it.
+func flagText(err error) string {
+	var bad *pflag.InvalidValueError
+	var num *strconv.NumError
+	if !errors.As(err, &bad) || !errors.As(err, &num) {
+		return err.Error()
+	}
+	want := "a number"
+	switch bad.GetFlag().Value.Type() {
+	case "int":
+		want = "a whole number"
+	case "float64Slice":
+		want = "a list of numbers such as 1.8,2.0"
+	case "bool":
+		want = "true or false"
+	}
+	if errors.Is(num, strconv.ErrRange) {
+		want += " that a computer can hold"
+	}
+	return fmt.Sprintf("--%s %q is not %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 // knownVerb refuses a verb that does not exist and names the nearest.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -213,7 +214,13 @@ func machine(shape string) string {
 	return shape
 }
 
-func hours(h float64) string { return fmt.Sprintf("%.1f h", h) }
+// hours writes a length or an amount of quota: one decimal, two where a quarter of an hour would be rounded away.
+func hours(h float64) string {
+	if math.Abs(h) < .995 && math.Abs(h*10-math.Round(h*10)) > .05 {
+		return fmt.Sprintf("%.2f h", h)
+	}
+	return fmt.Sprintf("%.1f h", h)
+}
 
 func size(n int64) string {
 	switch {

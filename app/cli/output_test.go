@@ -51,3 +51,11 @@ func TestResultNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+func TestHoursKeepAQuarter(t *testing.T) {
+	for h, want := range map[float64]string{.25: "0.25 h", .5: "0.5 h", .05: "0.05 h", 0: "0.0 h", 1.25: "1.2 h", 6: "6.0 h", .3000001: "0.3 h"} {
+		if got := hours(h); got != want {
+			t.Errorf("%v: %s, want %s", h, got, want)
+		}
+	}
+}

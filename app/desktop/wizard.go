@@ -242,15 +242,20 @@ func (w *wizard) tasks() int {
 	if s.Command == "" {
 		return 0
 	}
-	jobs := 1 + len(s.ExtraJobs)
-	if !strings.Contains(s.Command, "{fold}") {
-		return jobs
+	n := 0
+	for _, tasks := range w.jobTasks(s) {
+		n += tasks
 	}
-	n := len(s.Folds)
-	if n == 0 && w.facts.fresh(s.Project) {
-		n = len(w.facts.got.Folds)
+	return n
+}
+
+// jobTasks is how many tasks each job of s has; folds that are not looked up yet count as none.
+func (w *wizard) jobTasks(s app.BuildSpec) map[string]int {
+	var folds []int
+	if w.facts.fresh(s.Project) {
+		folds = w.facts.got.Folds
 	}
-	return n * jobs
+	return s.TasksByJob(folds)
 }
 
 // title is the line beside the page's title: the run in a few words.

@@ -120,9 +120,10 @@ func bareOptions() []option {
 	return []option{{Shape: shapeT4, Title: "GPU T4 ×2", Pool: app.PoolGPU, Fits: true}, {Shape: shapeTPU, Title: "TPU v5e-8", Pool: app.PoolTPU, Fits: true}, {Shape: shapeCPU, Title: "CPU", Pool: app.PoolCPU, Fits: true}}
 }
 
-// askHours asks the core for a cap: s.Hours is one that the person chose, 0 asks for advice.
-func askHours(ctx context.Context, core *app.App, s app.BuildSpec, tasks int) (hoursView, error) {
-	got, err := core.Hours(ctx, app.HoursAsk{Name: s.Name, Command: s.Command, Project: s.Project, Tasks: tasks, Accelerator: s.Accelerator, CapHours: s.Hours})
+// askHours asks the core for a cap: s.Hours is one that the person chose, 0 asks for advice. jobs are the tasks of
+// each job.
+func askHours(ctx context.Context, core *app.App, s app.BuildSpec, jobs map[string]int) (hoursView, error) {
+	got, err := core.Hours(ctx, app.HoursAsk{Name: s.Name, Command: s.Command, Project: s.Project, Jobs: jobs, Accelerator: s.Accelerator, CapHours: s.Hours})
 	if err != nil {
 		return hoursView{}, err
 	}
