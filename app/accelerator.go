@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -164,6 +166,14 @@ func (a *App) Accelerators(ctx context.Context, ask AcceleratorAsk) (Accelerator
 	p, err := ask.planner()
 	if err != nil {
 		return AcceleratorAdvice{}, err
+	}
+	if ask.Project != "" { // the log knows projects by their full paths
+		if ask.Project, err = filepath.Abs(ask.Project); err != nil {
+			return AcceleratorAdvice{}, err
+		}
+		if st, err := os.Stat(ask.Project); err != nil || !st.IsDir() {
+			return AcceleratorAdvice{}, &CallError{Reason: "there is no folder " + ask.Project, Action: "Name the project's folder, or leave it out."}
+		}
 	}
 	acc, err := a.Account(ctx)
 	if err != nil && !errors.Is(err, ErrNoAccount) {

@@ -57,6 +57,9 @@ func (ask AcceleratorAsk) planner() (planner.AcceleratorAsk, error) {
 		}
 		return p, &CallError{Reason: "the architecture " + ask.Arch + " is not known", Action: hint}
 	}
+	if err := ask.checkKind(m.Kind, m.Method); err != nil {
+		return p, err
+	}
 	mm := &m.Model
 	mm.Params, mm.Layers, mm.Hidden, mm.Heads, mm.KVHeads, mm.FFN, mm.Vocab = ask.Params, ask.Layers, ask.Hidden, ask.Heads, ask.KVHeads, ask.FFN, ask.Vocab
 	m.Batch, m.Seq, m.Image, m.Checkpointing, m.LoRARank, m.Rows, m.Columns = ask.Batch, ask.Seq, ask.Image, ask.Checkpointing, ask.LoRARank, ask.Rows, ask.Columns
@@ -70,9 +73,28 @@ func (ask AcceleratorAsk) planner() (planner.AcceleratorAsk, error) {
 	return p, nil
 }
 
+// checkKind refuses figures of another kind of model than the one named: the estimate would be of neither.
+func (ask AcceleratorAsk) checkKind(kind planner.Kind, method planner.Method) error {
+	transformer := ask.Layers > 0 || ask.Hidden > 0 || ask.Heads > 0 || ask.KVHeads > 0 || ask.FFN > 0 || ask.Vocab > 0
+	arch, known := planner.LookupArch(ask.Arch)
+	switch {
+	case kind == "":
+		return nil
+	case known && arch.Kind != kind:
+		return &CallError{Reason: fmt.Sprintf("%s is of the kind %s, not %s", arch.Title, arch.Kind, kind), Action: "Leave the kind out, or name another architecture."}
+	case transformer && (kind == planner.KindCNN || kind == planner.KindTabular):
+		return &CallError{Reason: "layers, hidden size and heads describe a transformer, and the kind is " + string(kind), Action: "Choose the kind transformer, or leave them out."}
+	case kind == planner.KindTabular && (method == planner.LoRA || method == planner.QLoRA):
+		return &CallError{Reason: "boosted trees have no adapters to train", Action: "Leave the method out, or choose the kind transformer."}
+	case kind != planner.KindTabular && (ask.Rows > 0 || ask.Columns > 0):
+		return &CallError{Reason: "rows and columns describe a table, and the kind is " + string(kind), Action: "Choose the kind tabular, or leave them out."}
+	}
+	return nil
+}
+
 func (ask AcceleratorAsk) checkNumbers() error {
-	bad := func(what string) error {
-		return &CallError{Reason: what + " is no size that can be meant", Action: "Leave out what you do not know."}
+	bad := func(what string, v any) error {
+		return &CallError{Reason: fmt.Sprintf("%s: %v cannot be meant", what, v), Action: "Leave out what you do not know."}
 	}
 	for _, n := range []struct {
 		what string
@@ -80,19 +102,19 @@ func (ask AcceleratorAsk) checkNumbers() error {
 		most float64
 	}{{"the number of parameters", ask.Params, 1e13}, {"layers", float64(ask.Layers), 1e4}, {"hidden", float64(ask.Hidden), 1e6}, {"heads", float64(ask.Heads), 1e5},
 		{"kv-heads", float64(ask.KVHeads), 1e5}, {"ffn", float64(ask.FFN), 1e7}, {"vocab", float64(ask.Vocab), 1e7}, {"seq", float64(ask.Seq), 1e7}, {"batch", float64(ask.Batch), 1e7},
-		{"image", float64(ask.Image), 1e5}, {"lora-rank", float64(ask.LoRARank), 1e5}, {"rows", ask.Rows, 1e12}, {"columns", ask.Columns, 1e9}, {"hours-t4", ask.HoursT4, 1e5}, {"tasks", float64(ask.Tasks), 1e4}} {
+		{"image", float64(ask.Image), 1e5}, {"lora-rank", float64(ask.LoRARank), 1e5}, {"rows", ask.Rows, 1e12}, {"columns", ask.Columns, 1e9}, {"hours on a T4", ask.HoursT4, maxHours}, {"tasks", float64(ask.Tasks), 1e4}} {
 		if !(n.v >= 0 && n.v <= n.most) {
-			return bad(n.what)
+			return bad(n.what, n.v)
 		}
 	}
 	for _, b := range ask.Bench {
 		if b.Batch < 1 || !(b.MiB > 0 && b.MiB < 1e7) {
-			return bad("a measured peak")
+			return bad("a measured peak", fmt.Sprintf("batch %d, %v MiB", b.Batch, b.MiB))
 		}
 	}
 	for _, s := range ask.Steps {
 		if !(s.Seconds > 0 && s.Seconds < 1e6) {
-			return bad("a step time")
+			return bad("a step time", fmt.Sprintf("%v s", s.Seconds))
 		}
 		if _, ok := planner.LookupShape(s.Shape); !ok {
 			return &CallError{Reason: s.Shape + " is no machine that is known", Action: "Write NvidiaTeslaT4, TpuV5E8 or none."}
@@ -100,7 +122,7 @@ func (ask AcceleratorAsk) checkNumbers() error {
 	}
 	for pool, h := range ask.LimitH {
 		if !(h > 0 && h <= 168) {
-			return bad("the session limit of " + pool)
+			return bad("the session limit of "+pool, fmt.Sprintf("%v h", h))
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,12 +128,22 @@ func TestAcceleratorsSignedOut(t *testing.T) {
 func TestAcceleratorsRefuse(t *testing.T) {
 	a, _ := resumeWorld(t, nil)
 	for _, ask := range []AcceleratorAsk{{Kind: "magic"}, {Arch: "resnet51"}, {Kind: "cnn", Precision: "fp7"}, {Kind: "cnn", Batch: -1}, {Kind: "cnn", Params: -5},
-		{Kind: "cnn", Bench: []MemoryPoint{{0, 100}}}, {Kind: "cnn", Steps: []StepTime{{"Abacus", 1}}}, {Kind: "cnn", LimitH: map[string]float64{"gpu": -1}}, {Kind: "cnn", HoursT4: -2}} {
+		{Kind: "cnn", Bench: []MemoryPoint{{0, 100}}}, {Kind: "cnn", Steps: []StepTime{{"Abacus", 1}}}, {Kind: "cnn", LimitH: map[string]float64{"gpu": -1}}, {Kind: "cnn", HoursT4: -2},
+		{Kind: "tabular", Method: "qlora"}, {Kind: "cnn", Arch: "bert-large"}, {Kind: "cnn", Layers: 12, Hidden: 768}, {Kind: "tabular", Heads: 8}, {Kind: "transformer", Rows: 1e6},
+		{Kind: "cnn", Project: filepath.Join(t.TempDir(), "nowhere")}} {
 		_, err := a.Accelerators(t.Context(), ask)
 		var call *CallError
 		if !errors.As(err, &call) {
 			t.Errorf("%+v: %v", ask, err)
 		}
+	}
+	for _, ask := range []AcceleratorAsk{{Kind: "llm", Arch: "bert-large"}, {Arch: "bert-large", Layers: 24}, {Kind: "other", Params: 1e8, Hidden: 512}, {Kind: "tabular", Rows: 1e6, Columns: 40}} {
+		if _, err := a.Accelerators(t.Context(), ask); err != nil {
+			t.Errorf("%+v: %v", ask, err)
+		}
+	}
+	if v, err := a.Accelerators(t.Context(), AcceleratorAsk{Kind: "cnn"}); err != nil || !strings.Contains(v.Verdict, "rule of thumb") {
+		t.Errorf("nothing known: %q, %v", v.Verdict, err)
 	}
 	if _, err := a.Accelerators(t.Context(), AcceleratorAsk{Arch: "resnet51", Params: 3e7}); err != nil {
 		t.Errorf("an unknown architecture of known size: %v", err)

@@ -418,6 +418,9 @@ func RankingVerdict(out []AcceleratorOption) string {
 	if len(out) == 0 {
 		return ""
 	}
+	if out[0].Recommended && out[0].Fit == FitUnknown && out[0].TaskH == nil {
+		return out[0].Title + " is the first to try, by rule of thumb: neither its memory nor its hours are known yet."
+	}
 	if out[0].Recommended {
 		return out[0].Title + " suits it best."
 	}
