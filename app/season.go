@@ -15,6 +15,7 @@ import (
 // signed in.
 type SeasonAsk struct {
 	Deadline           time.Time
+	Zoneless           bool      // the person named no time zone with it, see NamesZone
 	Now                time.Time // zero = now
 	Live               bool      // ask Kaggle for the quota first
 	GPULeft, TPULeft   *float64  // hours left of this week
@@ -122,6 +123,9 @@ func (a *App) Season(ctx context.Context, ask SeasonAsk) (SeasonView, error) {
 	}
 	p := planner.PlanAsk{Now: now, Deadline: ask.Deadline, RefreshAt: ask.RefreshAt}
 	var v SeasonView
+	if ask.Zoneless {
+		v.Assumed = append(v.Assumed, "the deadline names no time zone and is "+stamp(ask.Deadline))
+	}
 	if acc.ID != 0 {
 		if v.Quota, err = a.seasonQuota(ctx, acc, ask.Live, now); err != nil {
 			return v, err
@@ -306,6 +310,20 @@ func ParseTime(text string, end bool) (time.Time, error) {
 		}
 	}
 	return time.Time{}, &CallError{Reason: fmt.Sprintf("%q is not a time", text), Action: "Write a date such as 2026-10-22, or a time such as 2026-10-22T18:00Z."}
+}
+
+// NamesZone says that a time that ParseTime reads has an offset, Z or a zone's name in it.
+func NamesZone(text string) bool {
+	text = strings.TrimSpace(text)
+	if _, _, ok := cutZone(text); ok {
+		return true
+	}
+	for _, f := range deadlineForms {
+		if _, err := time.Parse(f, text); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // cutZone cuts the name of a zone off a time.

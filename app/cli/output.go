@@ -249,9 +249,17 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
+// dated writes the day of t in its own zone, with the year when it is not this one.
+func dated(t time.Time, form string) string {
+	if t.Year() != time.Now().Year() {
+		form += " 2006"
+	}
+	return t.Format(form)
+}
+
 // moment writes a time in the person's zone and in UTC.
 func moment(t time.Time) string {
-	s := t.Local().Format("Mon 2 Jan 15:04 MST")
+	s := dated(t.Local(), "Mon 2 Jan") + t.Local().Format(" 15:04 MST")
 	if _, offset := t.Local().Zone(); offset != 0 {
 		s += " (" + t.UTC().Format("15:04") + " UTC)"
 	}

@@ -46,6 +46,7 @@ leave), name, pool, hours, partial, gain, why, backlog, run, kernel}, advice, as
 		if ask.Deadline, err = app.ParseTime(deadline, true); err != nil {
 			return err
 		}
+		ask.Zoneless = !app.NamesZone(deadline)
 		if now != "" {
 			if ask.Now, err = app.ParseTime(now, false); err != nil {
 				return err
@@ -92,6 +93,9 @@ func seasonOf(v app.SeasonView) seasonJSON {
 	return seasonJSON{v, v.Quota.Live, when(v.Quota.FetchedAt), v.Quota.Why}
 }
 
+// textWindows is how many weeks are listed on a terminal: a competition is over by then.
+const textWindows = 16
+
 func seasonText(w io.Writer, v app.SeasonView) {
 	fmt.Fprintf(w, "deadline %s, in %s; %s\n", moment(v.Deadline), span(v.Deadline.Sub(v.Now)), count(len(v.Resets), "reset"))
 	for _, x := range []struct {
@@ -113,8 +117,12 @@ func seasonText(w io.Writer, v app.SeasonView) {
 		}
 	}
 	fmt.Fprintln(w)
-	for _, win := range v.Windows {
-		fmt.Fprintf(w, "%s to %s", win.From.UTC().Format("Mon 2 Jan 15:04"), win.To.UTC().Format("Mon 2 Jan 15:04 MST"))
+	for i, win := range v.Windows {
+		if i == textWindows && len(v.Windows) > textWindows+1 {
+			fmt.Fprintf(w, "and %s until %s\n", count(len(v.Windows)-i, "further week"), dated(v.Deadline.UTC(), "Mon 2 Jan"))
+			break
+		}
+		fmt.Fprintf(w, "%s to %s", dated(win.From.UTC(), "Mon 2 Jan")+win.From.UTC().Format(" 15:04"), dated(win.To.UTC(), "Mon 2 Jan")+win.To.UTC().Format(" 15:04 MST"))
 		for _, x := range []struct {
 			name  string
 			share app.SeasonShare
