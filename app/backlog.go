@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"sandglass/app/runlog"
+	"sandglass/planner"
+	"sandglass/runnerpack"
 )
 
 // States of a backlog item.
@@ -172,6 +174,60 @@ func (a *App) MarkBacklog(ctx context.Context, item, state string) (BacklogItem,
 		return nil
 	})
 	return BacklogItem(row), err
+}
+
+// openBacklog is the open item with a number.
+func (a *App) openBacklog(ctx context.Context, id int64) (BacklogItem, error) {
+	open, err := a.Backlog(ctx, false)
+	if err != nil {
+		return BacklogItem{}, err
+	}
+	for _, b := range open {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return BacklogItem{}, noSuchItem(fmt.Sprintf("no open item of the backlog has the number %d", id))
+}
+
+// BacklogSpec is what a new run of an open item starts from: the newest run of its project, of the same command where there is
+// one, with the item's own name, command and machine. The cap is left to be advised, unless hours says how long it may be.
+func (a *App) BacklogSpec(ctx context.Context, id int64, hours float64) (BuildSpec, error) {
+	it, err := a.openBacklog(ctx, id)
+	if err != nil {
+		return BuildSpec{}, err
+	}
+	var spec BuildSpec
+	if it.Project != "" {
+		if spec, err = a.lastSpecIn(ctx, it); err != nil {
+			return BuildSpec{}, err
+		}
+	}
+	spec.Project, spec.Name, spec.Hours = it.Project, runnerpack.Slugify(it.Name), hours
+	spec.Slug, spec.Out, spec.ResumeFrom = "", "", nil // those are of that one run
+	if it.Command != "" {
+		spec.Command = it.Command
+	}
+	if spec.Accelerator == "" || string(planner.PoolOf(spec.Accelerator)) != it.Pool {
+		spec.Accelerator = map[string]string{PoolGPU: runnerpack.AcceleratorT4, PoolTPU: runnerpack.AcceleratorTPU, PoolCPU: runnerpack.AcceleratorNone}[it.Pool]
+	}
+	return spec, nil
+}
+
+// lastSpecIn is the spec of the newest run in an item's project, zero when there is none.
+func (a *App) lastSpecIn(ctx context.Context, it BacklogItem) (BuildSpec, error) {
+	runs, err := a.store.Runs(ctx, runlog.Filter{Project: it.Project, Origins: []string{originPush}})
+	if err != nil || len(runs) == 0 {
+		return BuildSpec{}, err
+	}
+	best := runs[0] // they come newest first
+	for _, r := range runs {
+		if it.Command != "" && r.Command == it.Command {
+			best = r
+			break
+		}
+	}
+	return a.SpecOf(ctx, best.ID)
 }
 
 // openItem finds one open item by number or by name.

@@ -54,3 +54,36 @@ func (a *App) QueueHistory(ctx context.Context, pool string) (QueueHistory, erro
 	}
 	return out, nil
 }
+
+// QueueView is the launch queue and whether it moves.
+type QueueView struct {
+	Rows     []QueueRow // in order; what was stopped comes last
+	Paused   bool
+	Served   bool     // a program on this computer looks after it now
+	Warnings []string // what to know of the runs that wait
+}
+
+// LaunchQueue reads the launch queue of the signed-in account.
+func (a *App) LaunchQueue(ctx context.Context) (QueueView, error) {
+	rows, err := a.Queue(ctx)
+	if err != nil {
+		return QueueView{}, err
+	}
+	v := QueueView{Rows: rows, Served: a.QueueServed(), Warnings: queueAdvice(rows)}
+	v.Paused, err = a.QueuePaused(ctx)
+	return v, err
+}
+
+// queueAdvice is what a person should know of the runs that wait, once for each pool.
+func queueAdvice(rows []QueueRow) []string {
+	var out []string
+	for _, pool := range []planner.Pool{planner.GPU, planner.TPU} {
+		for _, r := range rows {
+			if !r.Stopped && r.Pool == string(pool) {
+				out = append(out, planner.QueueWarnings(pool)...)
+				break
+			}
+		}
+	}
+	return out
+}
