@@ -59,7 +59,7 @@ func (p *plan) assemble(pl *payload) (*Build, []byte, error) {
 		return nil, nil, err
 	}
 	// The id is a hash of all that travels, so it is taken before it is put in.
-	conf.BuildID = p.identity.Slug + "@" + hexSHA256([]byte(t.text + string(text) + sha))[:10]
+	conf.BuildID = t.buildID(p.identity.Slug, text, sha)
 	if text, err = conf.text(); err != nil {
 		return nil, nil, err
 	}

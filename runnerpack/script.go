@@ -154,7 +154,7 @@ func (p *plan) doc(buildID string) string {
 			fmt.Fprintf(&b, "        folds %s\n", joinInts(j.Folds))
 		}
 	}
-	fmt.Fprintf(&b, "Runs on %s for at most %g hours\n\n", p.Accelerator, p.Hours)
+	b.WriteString(limitLine(p.Accelerator, p.Hours) + "\n")
 	b.WriteString("What it does: unpacks the code that it carries, links the inputs, runs one process for\n" +
 		"each job and fold, saves state before the time is up, and writes what it found to run.json.\n" +
 		"To stop it: open the session at kaggle.com (View Active Events) and choose Stop session;\n" +
