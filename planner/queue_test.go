@@ -80,3 +80,69 @@ func TestMayPass(t *testing.T) {
 		t.Error("only a TPU run holds its one slot while it waits at Kaggle")
 	}
 }
+
+// A run that may be shortened goes with what is left before the reset; where another one fits that may not be, that goes first.
+func TestQueueCheckShortens(t *testing.T) {
+	reset := time.Date(2026, 9, 5, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		left, resetIn, least time.Duration
+		next                 time.Duration // cap of the one behind; 0 = nobody
+		code                 string        // "" = go
+		limit                time.Duration // with this cap; 0 = its own
+		why                  string
+	}{
+		"it fits":                                    {left: 9 * h, resetIn: 99 * h, least: 2 * h},
+		"to the hours left":                          {left: 3 * h, resetIn: 99 * h, least: 2 * h, limit: 3 * h},
+		"to a hundredth":                             {left: 3*h - 7*time.Second, resetIn: 99 * h, least: 2 * h, limit: 2*h + 99*36*time.Second},
+		"to the very least":                          {left: 2*h + time.Second, resetIn: 99 * h, least: 2 * h, limit: 2 * h},
+		"a least that is no hundredth":               {left: 2*h + 50*time.Second, resetIn: 99 * h, least: 2*h + 40*time.Second, limit: 2*h + 40*time.Second},
+		"to the reset":                               {left: 9 * h, resetIn: 3 * h, least: 2 * h, limit: 3 * h},
+		"the reset is too near: as any other":        {left: 9 * h, resetIn: h, least: 2 * h},
+		"nobody knows the reset":                     {left: 3 * h, least: 2 * h, limit: 3 * h},
+		"less is left than it needs":                 {left: h, resetIn: 99 * h, least: 2 * h, code: WaitQuota, why: "quota: needs 6.0 h, or 2.0 h at least; 1.0 h left until Sat 00:00 UTC"},
+		"too little for a start-up, whatever it may": {left: time.Minute, resetIn: 99 * h, least: time.Second, code: WaitQuota},
+		"it was not allowed":                         {left: 3 * h, resetIn: 99 * h, code: WaitQuota, why: "quota: needs 6.0 h, 3.0 h left"},
+		"both fit: in order":                         {left: 9 * h, resetIn: 99 * h, least: 2 * h, next: 3 * h},
+		"not both, and it fits":                      {left: 8 * h, resetIn: 99 * h, least: 2 * h, next: 3 * h, code: WaitFill, why: "wide goes first"},
+		"not both, and it does not":                  {left: 5 * h, resetIn: 99 * h, least: 2 * h, next: 3 * h, code: WaitFill},
+		"the one behind does not fit":                {left: 3 * h, resetIn: 99 * h, least: 2 * h, next: 4 * h, limit: 3 * h},
+		"nor before the reset":                       {left: 9 * h, resetIn: 3 * h, least: 2 * h, next: 4 * h, limit: 3 * h},
+	} {
+		f := QueueFacts{PushFacts: PushFacts{Pool: GPU, Cap: 6 * h, Balance: &Balance{Left: c.left, Total: 30 * h}}, RefreshAt: reset, ResetIn: c.resetIn, Least: c.least}
+		if c.next > 0 {
+			f.Next = &QueueNext{"wide", c.next}
+		}
+		v := QueueCheck(f)
+		if v.Stop || v.Go != (c.code == "") || v.Code != c.code || v.Cap != c.limit || !strings.Contains(v.Why, c.why) {
+			t.Errorf("%s: %+v, want %q, cap %v, %q", name, v, c.code, c.limit, c.why)
+		}
+	}
+	short := QueueFacts{PushFacts: PushFacts{Pool: GPU, Cap: 6 * h, Balance: &Balance{Left: 4 * h, Total: 4 * h}}, Least: 2 * h}
+	if v := QueueCheck(short); !v.Go || v.Cap != 4*h {
+		t.Errorf("a week with less than its cap: %+v", v)
+	}
+	short.Forced = true
+	if v := QueueCheck(short); !v.Go || v.Cap != 0 {
+		t.Errorf("forced, so the quota is not looked at: %+v", v)
+	}
+	if !MayPass(QueueHead{WaitFill, 2 * h}, short, reset) {
+		t.Error("it let the other one go first, and that may not")
+	}
+}
+
+func TestLeastProblem(t *testing.T) {
+	for _, c := range []struct {
+		pool         Pool
+		limit, least time.Duration
+		packed       bool
+		want         string
+	}{
+		{GPU, 6 * h, 2 * h, true, ""}, {TPU, 6 * h, 2 * h, true, ""},
+		{CPU, 6 * h, 2 * h, true, "no quota"}, {GPU, 6 * h, 2 * h, false, "built here"},
+		{GPU, 6 * h, 15 * time.Minute, true, "give at least 0."}, {GPU, 2 * h, 2 * h, true, "not below the cap"},
+	} {
+		if got := LeastProblem(c.pool, c.limit, c.least, c.packed); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
