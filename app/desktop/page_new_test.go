@@ -101,7 +101,8 @@ func aWizard() wizard {
 	w.build.ask(w.buildKey())
 	w.build.answer(w.buildKey(), app.BuildResult{Kernel: "mara/cnx384-train", Dir: "/p/.sandglass/build/cnx384-train", BuildID: "x", Jobs: []string{"cnx384"}, Folds: []int{0, 1, 2, 3, 4}, ScriptBytes: 41_000,
 		Parts: []app.SizePart{{Name: "runner", Bytes: 26_000}, {Name: "code", Bytes: 11_000}, {Name: "folds", Bytes: 4_000}},
-		Fill:  []app.FillOffer{{Text: "Fold 4 leaves a card idle for its whole length: a second seed of it would cost no quota.", Flag: "--job seed2='python src/train.py --name seed2 --folds 4 --seed 2'"}}}, nil)
+		Fill: []app.FillOffer{{Text: "Fold 4 leaves a card idle for its whole length: a second seed of it would cost no quota.", JobName: "seed2", JobCommand: "python src/train.py --name seed2 --folds {fold} --seed 2", Folds: []int{4}},
+			{Text: "Or another job could ride there.", Flag: `--extra-job other "python src/other.py --name other --folds {fold}" --job-folds other=4`}}}, nil)
 	w.plan.ask(w.planKey())
 	w.plan.answer(w.planKey(), app.PushPlan{Kernel: "mara/cnx384-train", Pool: app.PoolGPU, CapHours: 7, CostText: "up to 7.0 GPU-hours", LeftAfter: 10.4,
 		Quota: app.QuotaView{GPU: app.PoolView{Known: true, Left: 17.4}}}, nil)

@@ -83,12 +83,19 @@ func (a *asked[T]) answer(key string, got T, err error) bool {
 	return true
 }
 
+// taken is an offer that was added to the run, and what the run was before.
+type taken struct {
+	text   string
+	before app.BuildSpec
+}
+
 // wizard is everything the New run wizard knows: what was typed, and what the core has answered about it. It is pure; the page
 // asks the questions and shows what ticket and the views of the steps say.
 type wizard struct {
 	at, reached step
 	form        newForm
 	base        app.BuildSpec // what the form does not ask for: pip, extra jobs, pruning
+	taken       []taken       // offers for idle devices that were added to base, to take back
 	model       modelForm
 	capTyped    bool    // the cap is the person's own, not advised
 	shapeTyped  bool    // so is the machine
@@ -208,7 +215,7 @@ func (w *wizard) hoursKey() string {
 // jobKey is what the length of the session depends on: everything but the cap.
 func (w *wizard) jobKey() string {
 	s, _ := w.spec()
-	return keyOf(s.Project, s.Name, s.Command, s.Folds, s.Launcher, len(s.ExtraJobs), s.Accelerator, w.tasks())
+	return keyOf(s.Project, s.Name, s.Command, s.Folds, s.Launcher, s.WideFolds, len(s.ExtraJobs), s.Accelerator, w.tasks())
 }
 
 // length is the advice on hours, when it is about the job as it is described now, whatever its cap.

@@ -414,7 +414,7 @@ func (c *projectPane) look() {
 		}
 		if f := w.form; v.last && f.Name == "" && f.Command == "" {
 			v.spec.Project = f.Project
-			w.base, w.form = v.spec, formOf(v.spec)
+			w.base, w.taken, w.form = v.spec, nil, formOf(v.spec)
 		}
 		w.form = w.form.suggest(v.facts.Suggested)
 		c.p.fill()

@@ -21,6 +21,7 @@ type reviewView struct {
 	Warnings     []string
 	Parts        []app.SizePart
 	Fill         []app.FillOffer
+	Taken        string // what was added last to fill an idle device
 	LeftOut      []string
 	Button       string // the words of the push button, cost included
 	CanPush      bool   // nothing speaks against it, or what does is overridden or queued for
@@ -35,6 +36,9 @@ type reviewView struct {
 func (w *wizard) newReviewView() reviewView {
 	s, _ := w.spec()
 	v := reviewView{Button: lang.L("Push")}
+	if n := len(w.taken); n > 0 {
+		v.Taken = w.taken[n-1].text
+	}
 	b, pl := &w.build, &w.plan
 	if b.key == w.buildKey() && b.err != nil {
 		ex := app.Explain(b.err)
@@ -116,6 +120,14 @@ func (w *wizard) rehearsalText() string {
 		return lang.L("passed")
 	case "bad":
 		return lang.L("failed, going on all the same")
+	}
+	switch r := &w.rehearsal; {
+	case r.busy:
+		return lang.L("running")
+	case r.have && r.got.OK:
+		return lang.L("passed before the last change")
+	case r.have:
+		return lang.L("failed before the last change")
 	}
 	return lang.L("skipped")
 }
@@ -227,7 +239,31 @@ func (c *reviewPane) show(time.Time) {
 	}
 	setVisible(c.what, len(v.Lines) > 0)
 	setVisible(c.size, len(v.Parts) > 0)
-	setVisible(c.fill, len(v.Fill) > 0)
+	setVisible(c.fill, len(v.Fill) > 0 || v.Taken != "")
+}
+
+// take adds what fills an idle device to the run, which is then packed anew.
+func (c *reviewPane) take(f app.FillOffer) {
+	w := &c.p.w
+	if c.p.pushing {
+		return
+	}
+	w.taken = append(w.taken, taken{f.Text, w.base})
+	w.base = f.Apply(w.base)
+	c.entered()
+	c.p.focusFirst()
+}
+
+// untake takes the last of them back.
+func (c *reviewPane) untake() {
+	w := &c.p.w
+	if c.p.pushing || len(w.taken) == 0 {
+		return
+	}
+	last := len(w.taken) - 1
+	w.base, w.taken = w.taken[last].before, w.taken[:last]
+	c.entered()
+	c.p.focusFirst()
 }
 
 func (c *reviewPane) build(v reviewView) {
@@ -262,7 +298,19 @@ func (c *reviewPane) build(v reviewView) {
 			c.fills.Add(widgets.NewHairline())
 		}
 		c.fills.Add(wrapped(f.Text))
-		c.fills.Add(widgets.Mono(f.Flag).Wrapped())
+		if !f.CanApply() {
+			c.fills.Add(widgets.Mono(f.Flag).Wrapped())
+			continue
+		}
+		take := widgets.NewButton(lang.L("Add it to this run"), nil, func() { c.take(f) })
+		c.p.h.Mark(fmt.Sprintf("new.fill.%d", i), take)
+		c.fills.Add(widgets.HBox(0, take))
+	}
+	if v.Taken != "" {
+		c.fills.Add(widgets.Muted(fmt.Sprintf(lang.L("Added: %s"), v.Taken)).Wrapped())
+		back := widgets.NewButton(lang.L("Take it back"), nil, c.untake)
+		c.p.h.Mark("new.fill.undo", back)
+		c.fills.Add(widgets.HBox(0, back))
 	}
 	c.warn.RemoveAll()
 	for _, s := range v.Warnings {

@@ -16,13 +16,22 @@ import (
 
 // knownProject is a home whose sandbox account has pushed a run of a project before.
 func knownProject(t *testing.T) (home, project string) {
+	return projectOf(t, map[string]string{"src/train.py": "print('trained')\n"},
+		app.BuildSpec{Name: "idea-one", Command: "python src/train.py", Hours: 0.5, Accelerator: "none"})
+}
+
+// projectOf is a home whose sandbox account has pushed s of a project with these files.
+func projectOf(t *testing.T, files map[string]string, s app.BuildSpec) (home, project string) {
 	t.Helper()
 	home, project = t.TempDir(), filepath.Join(t.TempDir(), "leaf")
-	if err := os.MkdirAll(filepath.Join(project, "src"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(project, "src", "train.py"), []byte("print('trained')\n"), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range files {
+		at := filepath.Join(project, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	core, err := app.Open(context.Background(), app.Options{Home: home, Getenv: func(string) string { return "" }})
 	if err != nil {
@@ -32,7 +41,8 @@ func knownProject(t *testing.T) (home, project string) {
 	if _, err := core.UseSandbox(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b, err := core.Build(t.Context(), app.BuildSpec{Project: project, Name: "idea-one", Command: "python src/train.py", Hours: 0.5, Accelerator: "none", Datasets: nil}, nil)
+	s.Project = project
+	b, err := core.Build(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,5 +196,44 @@ func TestAWizardLeftHalfWayIsFoundAgainAfterARestart(t *testing.T) {
 	ui.until("a new start", func() bool { return p.w.at == stepProject && p.w.form.Project == project && !p.busy() })
 	if p.w.form.Hours == "1,5" {
 		t.Error("starting over kept what was typed")
+	}
+}
+
+// An offer for a card that would be idle is one press away, and so is the way back; both pack the run anew.
+func TestAnOfferForAnIdleCardIsAddedAndTakenBack(t *testing.T) {
+	home, _ := projectOf(t, map[string]string{
+		"src/train.py":   "import argparse\np = argparse.ArgumentParser()\np.add_argument('--name')\np.add_argument('--folds')\np.add_argument('--seed')\np.parse_args()\n",
+		"data/folds.csv": "id,fold\na,0\nb,1\nc,2\n",
+	}, app.BuildSpec{Name: "idea-one", Command: "python src/train.py --name idea-one --folds {fold}", Hours: 0.5, Accelerator: "NvidiaTeslaT4"})
+	s, ui, _ := openShell(t, home)
+	s.Go("new")
+	p := s.currentPage().(*newPage)
+	settled(ui, p, stepProject)
+	p.w.reached = stepReview
+	p.w.skipped = p.w.rehearsalKey()
+	p.goTo(stepReview)
+	planned := func(jobs, offers int) {
+		t.Helper()
+		ui.until("the packed run", func() bool {
+			return !p.busy() && p.w.plan.fresh(p.w.planKey()) && len(p.w.build.got.Jobs) == jobs && len(p.w.build.got.Fill) >= offers
+		})
+	}
+	planned(1, 1)
+	offer := p.w.build.got.Fill[0]
+	if !offer.CanApply() || p.w.tasks() != 3 {
+		t.Fatalf("the offer %+v, %d tasks", offer, p.w.tasks())
+	}
+	test.Tap(s.state.marks["new.fill.0"].(fyne.Tappable))
+	planned(2, 0)
+	if len(p.w.build.got.Fill) != 0 || p.w.tasks() != 4 || p.w.newReviewView().Taken != offer.Text {
+		t.Errorf("added: offers %+v, %d tasks, %q", p.w.build.got.Fill, p.w.tasks(), p.w.newReviewView().Taken)
+	}
+	if p.pushing || p.review.push.Disabled() {
+		t.Error("the run cannot be pushed with it")
+	}
+	test.Tap(s.state.marks["new.fill.undo"].(fyne.Tappable))
+	planned(1, 1)
+	if v := p.w.newReviewView(); v.Taken != "" || p.w.tasks() != 3 || len(p.w.base.ExtraJobs) != 0 {
+		t.Errorf("taken back: %q, %d tasks, %+v", v.Taken, p.w.tasks(), p.w.base.ExtraJobs)
 	}
 }
