@@ -15,7 +15,7 @@ import (
 type QueueEntry struct {
 	Run          int64
 	Account      int64
-	Place        int64     // order within the account; CreateQueued gives the last one
+	Place        int64     // order within the account; CreateQueued gives it
 	Since        time.Time // when it was authorised
 	Consent      string    // who authorised it
 	Dir          string    // build folder
@@ -28,6 +28,8 @@ type QueueEntry struct {
 	Why          string    // the same in a sentence
 	StoppedAt    time.Time // not zero: the authorisation ended, Why and Advice say how
 	Advice       string
+	Least        time.Duration // it may start with a shorter cap, from this one on; 0 = with Cap only
+	FollowUp     bool          // it goes on with a run that was stopped
 }
 
 // QueuedRun is a run with its place in the queue.
@@ -37,11 +39,11 @@ type QueuedRun struct {
 }
 
 var queueColumns = []string{"run", "account", "place", "since", "consent", "dir", "cap", "accelerator", "source_sha256",
-	"tried_at", "not_before", "code", "why", "stopped_at", "advice"}
+	"tried_at", "not_before", "code", "why", "stopped_at", "advice", "least", "follow_up"}
 
 func (e *QueueEntry) fields() []any {
 	return []any{&e.Run, &e.Account, &e.Place, asTime{&e.Since}, &e.Consent, &e.Dir, asMillis{&e.Cap}, &e.Accelerator, &e.SourceSHA256,
-		asTime{&e.TriedAt}, asTime{&e.NotBefore}, &e.Code, &e.Why, asTime{&e.StoppedAt}, &e.Advice}
+		asTime{&e.TriedAt}, asTime{&e.NotBefore}, &e.Code, &e.Why, asTime{&e.StoppedAt}, &e.Advice, asMillis{&e.Least}, &e.FollowUp}
 }
 
 var (
@@ -51,10 +53,16 @@ var (
 		" FROM queue JOIN runs ON runs.id = queue.run"
 )
 
+// placeFor is the place of a new entry of account ?1, which is a follow-up or not (?2).
+const placeFor = `SELECT coalesce(
+	(SELECT min(place) FROM queue WHERE ?2 AND account = ?1 AND stopped_at = 0 AND NOT follow_up),
+	(SELECT max(place) + 1 FROM queue WHERE account = ?1), 1)`
+
 const inPlace = " ORDER BY queue.place, queue.run"
 
 // CreateQueued adds a run together with its place at the end of the queue, in one
-// transaction: there is never one without the other.
+// transaction: there is never one without the other. A follow-up comes behind the
+// follow-ups at the queue's head instead, before what has not begun.
 func (l *Log) CreateQueued(ctx context.Context, r Run, e QueueEntry) (Run, error) {
 	if r.CreatedAt.IsZero() {
 		r.CreatedAt = l.now()
@@ -69,7 +77,10 @@ func (l *Log) CreateQueued(ctx context.Context, r Run, e QueueEntry) (Run, error
 			return err
 		}
 		e.Account = r.Account
-		if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(place), 0) + 1 FROM queue WHERE account = ?", e.Account).Scan(&e.Place); err != nil {
+		if err := tx.QueryRowContext(ctx, placeFor, e.Account, e.FollowUp).Scan(&e.Place); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE queue SET place = place + 1 WHERE account = ? AND place >= ?", e.Account, e.Place); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, replaceEnt, e.fields()...); err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 )
 
 // queueOf makes an account with n queued runs and gives their IDs in order.
@@ -95,5 +96,32 @@ func TestUpdateQueuedIsOneStep(t *testing.T) {
 	}
 	if _, err := l.Queued(t.Context(), id[0]); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the entry of a deleted run is still there: %v", err)
+	}
+}
+
+// A follow-up goes before what has not begun and behind the follow-ups before it, wherever these were moved.
+func TestFollowUpsGoFirst(t *testing.T) {
+	l := openTemp(t)
+	acc, id := queueOf(t, l, 2)
+	add := func(followUp bool) int64 {
+		t.Helper()
+		e := QueueEntry{Since: t0, Least: 2 * time.Hour, FollowUp: followUp}
+		return must(l.CreateQueued(t.Context(), Run{Account: acc, Kernel: "sam-roe/y", State: "waiting"}, e))(t).ID
+	}
+	first, last, second := add(true), add(false), add(true)
+	check := func(want ...int64) {
+		t.Helper()
+		if got := orderOf(t, l, acc); !slices.Equal(got, want) {
+			t.Errorf("order %v, want %v", got, want)
+		}
+	}
+	check(first, second, id[0], id[1], last)
+	if err := l.MoveQueued(t.Context(), acc, second, 99); err != nil {
+		t.Fatal(err)
+	}
+	third := add(true)
+	check(first, third, id[0], id[1], last, second)
+	if e := must(l.Queued(t.Context(), third))(t); e.Least != 2*time.Hour || !e.FollowUp {
+		t.Errorf("kept as %+v", e)
 	}
 }
