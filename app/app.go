@@ -59,6 +59,9 @@ type App struct {
 	quotaLost atomic.Bool  // the last question for the quota was not answered
 	pushes    atomic.Int64 // intents written by this process: another one makes a plan stale
 
+	sight atomic.Pointer[Sight] // notice_choice.go
+	zone  zoneWatch             // zone.go
+
 	limiter *kaggle.Limiter // nil = the process's own, always outside tests
 
 	step func(name string) // nil in production; tests stop the program between two effects with it

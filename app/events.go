@@ -193,14 +193,14 @@ func (a *App) relay(ctx context.Context) bool {
 		if json.Unmarshal([]byte(e.Data), &d) != nil || d.Process == a.tag {
 			continue
 		}
-		out := Event{Kind: EventKind(e.Kind), Run: e.Run}
-		if out.Kind == EventNotice {
-			out.Notice = &Notice{}
-			if json.Unmarshal([]byte(d.Notice), out.Notice) != nil {
-				continue
-			}
+		if EventKind(e.Kind) != EventNotice {
+			a.hub.emit(Event{Kind: EventKind(e.Kind), Run: e.Run})
+			continue
 		}
-		a.hub.emit(out)
+		var n Notice
+		if json.Unmarshal([]byte(d.Notice), &n) == nil {
+			a.show(n)
+		}
 	}
 	return true
 }

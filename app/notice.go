@@ -14,17 +14,37 @@ import (
 // runs that ended meanwhile make one bubble.
 const holdNotices = 45 * time.Second
 
-// tell gives a notice to everybody, in every process, unless it was told before.
+// tell gives a notice to everybody, in every process, unless it was told before or
+// the person silenced its kind.
 func (a *App) tell(ctx context.Context, n Notice) {
-	if first, err := a.store.Once(ctx, "notice/"+n.Key); err != nil || !first {
-		if err != nil {
-			a.log.Warn("notice not told", "key", n.Key, "err", err)
-		}
-		return
+	if a.fresh(ctx, n) {
+		a.publish(ctx, n)
 	}
+}
+
+// fresh says whether a notice is to be shown, and remembers it as told either way:
+// what is silenced now does not come when it is silenced no more.
+func (a *App) fresh(ctx context.Context, n Notice) bool {
+	first, err := a.store.Once(ctx, "notice/"+n.Key)
+	if err != nil {
+		a.log.Warn("notice not told", "key", n.Key, "err", err)
+	}
+	return err == nil && first && a.tells(ctx, n.Kind)
+}
+
+// publish gives a notice to the listeners of this process and of the others.
+func (a *App) publish(ctx context.Context, n Notice) {
 	data, _ := json.Marshal(n) // strings and a number: cannot fail
 	a.append(ctx, runlog.Event{Kind: string(EventNotice), Run: n.Run, Data: string(data)})
-	a.hub.emit(Event{Kind: EventNotice, Run: n.Run, Notice: &n})
+	a.show(n)
+}
+
+// show gives a notice to the listeners of this process, unless the window shows the
+// thing itself.
+func (a *App) show(n Notice) {
+	if !a.sees(n) {
+		a.hub.emit(Event{Kind: EventNotice, Run: n.Run, Notice: &n})
+	}
 }
 
 // notice queues a notice for the end of the round.
@@ -53,20 +73,13 @@ func (w *watcher) flushNotices(all bool) {
 	ctx := context.WithoutCancel(w.a.ctx)
 	var fresh []Notice
 	for _, n := range pending {
-		if len(pending) == 1 {
-			w.a.tell(ctx, n)
-			return
-		}
-		if first, err := w.a.store.Once(ctx, "notice/"+n.Key); err == nil && first {
+		if w.a.fresh(ctx, n) {
 			fresh = append(fresh, n)
 		}
 	}
-	if len(fresh) == 0 {
-		return
+	if len(fresh) > 0 {
+		w.a.publish(ctx, grouped(fresh))
 	}
-	n := grouped(fresh)
-	n.Key = "group/" + n.Key
-	w.a.tell(ctx, n)
 }
 
 // grouped makes one notice of several. One alone stays as it is.
@@ -74,16 +87,26 @@ func grouped(ns []Notice) Notice {
 	if len(ns) == 1 {
 		return ns[0]
 	}
-	g := Notice{Key: ns[0].Key, Kind: "finished", Title: fmt.Sprintf("%d runs changed", len(ns))}
+	g := Notice{Key: "group", Kind: ns[0].Kind}
 	var lines []string
+	runs, expiring := true, true
 	for _, n := range ns {
 		if n.Kind == "failed" {
 			g.Kind = "failed"
 		}
+		runs, expiring = runs && n.Run != 0, expiring && n.Kind == "expiring"
 		g.Key += "+" + n.Key
 		lines = append(lines, n.Title)
 	}
 	g.Body = strings.Join(lines, "\n")
+	switch {
+	case expiring:
+		g.Title = "Hours are about to expire"
+	case runs:
+		g.Title = fmt.Sprintf("%d runs changed", len(ns))
+	default:
+		g.Title = fmt.Sprintf("%d things happened", len(ns))
+	}
 	return g
 }
 
@@ -95,7 +118,7 @@ func startNotice(r runlog.Run) Notice {
 		parts = append(parts, "waited "+spanText(r.StartedAt.Sub(from)))
 	}
 	if r.Cap > 0 && !r.StartedAt.IsZero() {
-		parts = append(parts, "ends by "+r.StartedAt.Add(r.Cap).Local().Format("15:04"))
+		parts = append(parts, "ends by "+Local(r.StartedAt.Add(r.Cap)).Format("15:04"))
 	}
 	n.Body = strings.Join(parts, ", ")
 	return n

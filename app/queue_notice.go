@@ -18,17 +18,18 @@ const (
 	resetNews   = 24 * time.Hour // how long a reset is news
 )
 
-// quotaNotices tells what a new reading means: the hours are back, or are about to
-// expire unused. Each is told once a week.
-func (a *App) quotaNotices(ctx context.Context, acc Account) error {
+// quotaNotices is what a new reading means: the hours are back, or are about to
+// expire unused. The key of each is of this week.
+func (a *App) quotaNotices(ctx context.Context, acc Account) ([]Notice, error) {
 	r, err := a.store.LastQuota(ctx, acc.ID)
 	if err != nil || r.RefreshAt.IsZero() {
-		return err
+		return nil, err
 	}
-	week := fmt.Sprintf("%d/%d", acc.ID, r.RefreshAt.Unix())
+	var out []Notice
+	week := fmt.Sprintf("%d/%d", acc.ID, r.RefreshAt.Round(time.Hour).Unix()) // an answer that is off by seconds is no other week
 	fresh, err := a.isNewWeek(ctx, acc, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if fresh {
 		var parts []string
@@ -40,24 +41,24 @@ func (a *App) quotaNotices(ctx context.Context, acc Account) error {
 				parts = append(parts, fmt.Sprintf("%.1f %s-hours", max(0, p.r.Total-p.r.Used).Hours(), p.pool.PoolName()))
 			}
 		}
-		a.tell(ctx, Notice{Key: "quota-reset/" + week, Kind: "quota-reset", Title: "The week's hours are back",
+		out = append(out, Notice{Key: "quota-reset/" + week, Kind: "quota-reset", Title: "The week's hours are back",
 			Body: strings.Join(parts, " and ") + ", until " + momentText(r.RefreshAt)})
 	}
 	if toReset := r.RefreshAt.Sub(a.now()); toReset > expireSoon || toReset < expireLeast {
-		return nil
+		return out, nil
 	}
 	for _, pool := range []planner.Pool{planner.GPU, planner.TPU} {
 		b, err := a.poolBalance(ctx, acc, pool, 0) // what waits in the queue counts as planned
 		if err != nil {
-			return err
+			return out, err
 		}
 		if b == nil || b.Left < expireLeast {
 			continue
 		}
-		a.tell(ctx, Notice{Key: "expiring/" + string(pool) + "/" + week, Kind: "expiring", Title: fmt.Sprintf("%s-hours about to expire: %.1f h left", pool.PoolName(), b.Left.Hours()),
+		out = append(out, Notice{Key: "expiring/" + string(pool) + "/" + week, Kind: "expiring", Title: fmt.Sprintf("%s-hours about to expire: %.1f h left", pool.PoolName(), b.Left.Hours()),
 			Body: "nothing is planned for them; they end " + momentText(r.RefreshAt) + ", a run that starts now can still use them"})
 	}
-	return nil
+	return out, nil
 }
 
 // isNewWeek says that a reading is the first day's of a week, and that the week
@@ -80,4 +81,4 @@ func (a *App) isNewWeek(ctx context.Context, acc Account, r runlog.QuotaReading)
 }
 
 // momentText is a time in the person's own zone, for a notification.
-func momentText(t time.Time) string { return t.Local().Format("Mon 15:04") }
+func momentText(t time.Time) string { return Local(t).Format("Mon 15:04") }

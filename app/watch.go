@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,6 +89,7 @@ func (a *App) watchLoop(ctx context.Context) {
 			return
 		}
 		a.relay(ctx)
+		a.followZone()
 		a.rest(ctx, tick)
 	}
 }
@@ -112,7 +114,9 @@ func (a *App) own(ctx context.Context) {
 	defer w.stop()
 	for ctx.Err() == nil {
 		w.round(ctx)
-		a.rest(ctx, w.untilNext())
+		d := w.untilNext()
+		w.alarm = time.Now().Add(d)
+		a.rest(ctx, d)
 	}
 }
 
@@ -136,6 +140,7 @@ type watcher struct {
 	retryAt    time.Time
 	next       time.Time // before it nothing is due
 	wall, mono time.Time
+	alarm      time.Time // when the loop wanted to wake, by the monotonic clock
 	quotaAt    time.Time // next reading
 	launchAt   time.Time // next try to push what waits
 	launchWait time.Duration
@@ -180,6 +185,7 @@ func (w *watcher) stop() {
 func (w *watcher) round(ctx context.Context) {
 	a := w.a
 	news := a.relay(ctx)
+	a.followZone()
 	news = a.hub.takeDirty() || news
 	news = w.noticeSleep() || news
 	if w.takeAsked() {
@@ -199,15 +205,16 @@ func (w *watcher) round(ctx context.Context) {
 		w.acc = acc
 	}
 	w.takeShared()
-	if !w.reconciled && !w.a.now().Before(w.retryAt) {
-		w.compare(ctx)
-	}
-	runs, err := a.store.Runs(ctx, runlog.Filter{Account: acc.ID, States: unsettled})
+	runs, err := w.follow(ctx)
 	if err != nil {
-		a.log.Error("runs not read", "err", err)
 		return
 	}
-	w.keepOnly(runs)
+	if !w.reconciled && !w.a.now().Before(w.retryAt) {
+		w.compare(ctx)
+		if runs, err = w.follow(ctx); err != nil {
+			return
+		}
+	}
 	w.pollDue(ctx, runs)
 	w.takeShared()
 	w.collectDue(ctx)
@@ -244,9 +251,16 @@ func (w *watcher) nextWork() time.Time {
 	return next
 }
 
-// startOver makes everything be compared with Kaggle and asked again.
+// startOver makes everything be compared with Kaggle and asked again. No time that
+// was set before counts any more: the clock may have been another one.
 func (w *watcher) startOver() {
 	w.reconciled, w.retryAt, w.quotaAt, w.launchAt, w.next = false, time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	for _, s := range w.watched {
+		s.due = time.Time{}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.collectAt)
 }
 
 // takeShared acts on what polls and collects found.
@@ -275,19 +289,31 @@ func (w *watcher) forget() {
 	w.mu.Unlock()
 }
 
-// noticeSleep compares the wall clock with the monotonic one, which stands still
-// while the computer sleeps.
+// noticeSleep says whether the computer slept, or somebody set its clock.
 func (w *watcher) noticeSleep() bool {
-	wall, mono := w.a.now().Round(0), time.Now()
+	return w.jumped(w.a.now().Round(0), time.Now())
+}
+
+// jumped compares the wall clock with the monotonic one, which stands still while
+// the computer sleeps. On Windows it goes on; there the loop wakes long after the
+// time it set itself.
+func (w *watcher) jumped(wall, mono time.Time) bool {
 	d := wall.Sub(w.wall) - mono.Sub(w.mono)
-	w.wall, w.mono = wall, mono
-	if d <= jump && d >= -jump {
+	var late time.Duration
+	if !w.alarm.IsZero() {
+		late = mono.Sub(w.alarm)
+	}
+	w.wall, w.mono, w.alarm = wall, mono, time.Time{}
+	if d <= jump && d >= -jump && late <= jump {
 		return false
 	}
-	w.a.log.Info("the clock jumped", "by", d)
+	w.a.log.Info("the clock jumped", "by", d, "late", late)
 	w.startOver()
 	w.mu.Lock()
-	w.wokeAt = wall
+	w.wokeAt, w.heldUntil = wall, time.Time{}
+	if len(w.pending) > 0 {
+		w.heldUntil = wall.Add(holdNotices)
+	}
 	w.mu.Unlock()
 	return true
 }
@@ -319,8 +345,21 @@ func (w *watcher) compare(ctx context.Context) {
 	}
 }
 
+// follow reads the runs in flight and keeps the watch to them.
+func (w *watcher) follow(ctx context.Context) ([]runlog.Run, error) {
+	runs, err := w.a.store.Runs(ctx, runlog.Filter{Account: w.acc.ID, States: unsettled})
+	if err != nil {
+		w.a.log.Error("runs not read", "err", err)
+		return nil, err
+	}
+	w.keepOnly(ctx, runs)
+	return runs, nil
+}
+
 // keepOnly follows the log: new runs are due at once, settled ones are dropped.
-func (w *watcher) keepOnly(runs []runlog.Run) {
+// What somebody else saw first (a verb, a plan that asked for the quota) is told
+// here as if it had been seen by a poll.
+func (w *watcher) keepOnly(ctx context.Context, runs []runlog.Run) {
 	now := w.a.now()
 	in := map[int64]bool{}
 	for _, r := range runs {
@@ -331,12 +370,17 @@ func (w *watcher) keepOnly(runs []runlog.Run) {
 			w.watched[r.ID] = s
 		}
 		if s.state != r.State {
+			before := s.state
 			s.state, s.inState = r.State, now
+			w.changed(ctx, before, r)
 		}
 	}
-	for id := range w.watched {
+	for id, s := range w.watched {
 		if !in[id] {
 			delete(w.watched, id)
+			if r, err := w.a.store.Run(ctx, id); err == nil && atKaggle(s.state) {
+				w.changed(ctx, s.state, r)
+			}
 			if cancel := w.streams[id]; cancel != nil {
 				cancel()
 				delete(w.streams, id)
@@ -411,7 +455,7 @@ func (w *watcher) changed(ctx context.Context, before string, r runlog.Run) {
 		w.mu.Lock()
 		w.hurry = true
 		w.mu.Unlock()
-		if !w.willCollect(r) {
+		if !w.willCollect(r) && !strings.HasPrefix(r.Note, askedToStop) { // nobody is told what they just did
 			w.notice(w.endNotice(ctx, r))
 		}
 	}
@@ -448,8 +492,12 @@ func (w *watcher) readQuota(ctx context.Context, runs []runlog.Run) {
 	w.quotaAt = now.Add(every)
 	err := w.a.readQuota(ctx, w.acc)
 	if err == nil {
-		if nerr := w.a.quotaNotices(ctx, w.acc); nerr != nil {
+		news, nerr := w.a.quotaNotices(ctx, w.acc)
+		if nerr != nil {
 			w.a.log.Warn("quota notices not told", "err", nerr)
+		}
+		for _, n := range news {
+			w.notice(n)
 		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -31,7 +31,7 @@ func (l *Log) AddQuota(ctx context.Context, account int64, q QuotaReading) error
 			return err
 		}
 		if middle != 0 {
-			_, err := tx.ExecContext(ctx, "UPDATE quota SET at = max(at, ?) WHERE id = ?", asTime{&q.At}, middle)
+			_, err := tx.ExecContext(ctx, "UPDATE quota SET at = ? WHERE id = ?", asTime{&q.At}, middle)
 			return err
 		}
 		args := append([]any{account, asTime{&q.At}}, values...)
@@ -44,7 +44,7 @@ func (l *Log) AddQuota(ctx context.Context, account int64, q QuotaReading) error
 // equal values, else 0.
 func heldValue(ctx context.Context, tx *sql.Tx, account int64, values []any) (int64, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, (`+quotaColumns+`) IS (?, ?, ?, ?, ?, ?, ?)
-		FROM quota WHERE account = ? ORDER BY at DESC, id DESC LIMIT 2`, append(values, account)...)
+		FROM quota WHERE account = ? ORDER BY id DESC LIMIT 2`, append(values, account)...)
 	if err != nil {
 		return 0, err
 	}
@@ -70,10 +70,11 @@ func heldValue(ctx context.Context, tx *sql.Tx, account int64, values []any) (in
 	return newest, rows.Err()
 }
 
-// LastQuota gives the newest reading of an account, or ErrNotFound.
+// LastQuota gives the reading of an account that came last, or ErrNotFound. Which
+// one that is no clock decides: it may have been set back since.
 func (l *Log) LastQuota(ctx context.Context, account int64) (QuotaReading, error) {
 	op := fmt.Sprintf("read the quota of account %d", account)
-	row := l.r.QueryRowContext(ctx, "SELECT at, "+quotaColumns+" FROM quota WHERE account = ? ORDER BY at DESC, id DESC LIMIT 1", account)
+	row := l.r.QueryRowContext(ctx, "SELECT at, "+quotaColumns+" FROM quota WHERE account = ? ORDER BY id DESC LIMIT 1", account)
 	q, err := scanQuota(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
