@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // HoursAsk asks how long a session may run. Measured hours of a task come from Runs, else from the log (Kernel, or Name,
-// Command and Project), else from Fold, else from Rehearsal and Speed.
+// Command and Project), else from Fold, else from Rehearsal and Speed, else from the project's last rehearsal of that command.
 type HoursAsk struct {
 	Runs []float64 // hours of one task on one device, measured elsewhere
 
@@ -27,6 +28,7 @@ type HoursAsk struct {
 	Fold      float64    // hours of one task, measured by hand
 	Rehearsal float64    // hours of one task on the machine of the rehearsal, extrapolated
 	Speed     SpeedGuess // how many times faster a device of the session is than that machine
+	Kind      string     // as AcceleratorAsk.Kind: what a rehearsal on this computer is scaled by; "" = not known, so a wider range
 
 	Tasks       int     // 0 = as many as the run of Kernel has, else 1
 	Devices     int     // tasks at a time; 0 = what the accelerator has
@@ -128,6 +130,9 @@ func (a *App) Hours(ctx context.Context, ask HoursAsk) (HoursAdvice, error) {
 			ask.Tasks += n
 		}
 	}
+	if len(m.hours) == 0 && ask.Fold == 0 && ask.Rehearsal == 0 {
+		a.fromRehearsal(ctx, &ask)
+	}
 	shape, _ := planner.LookupShape(ask.Accelerator)
 	if ask.Devices == 0 {
 		ask.Devices = max(shape.Devices, 1)
@@ -144,6 +149,28 @@ func (a *App) Hours(ctx context.Context, ask HoursAsk) (HoursAdvice, error) {
 	}
 	v.fill(planner.SizeCap(p), ask.Curve)
 	return v, nil
+}
+
+// fromRehearsal takes the length of a task from the project's last rehearsal of the same command on this computer, when that ran
+// whole epochs. A rehearsal that cannot be read says nothing: the answer is then that nothing is known.
+func (a *App) fromRehearsal(ctx context.Context, ask *HoursAsk) {
+	if ask.Project == "" || ask.Command == "" {
+		return
+	}
+	project, err := filepath.Abs(ask.Project)
+	if err != nil {
+		return
+	}
+	r, ok, err := a.findRehearsal(project, func(k keptRehearsal) bool {
+		return k.Spec.Command == ask.Command && k.PredictedTaskHours != nil && *k.PredictedTaskHours > 0
+	})
+	if err != nil || !ok {
+		return
+	}
+	speed, ok := planner.FromHere(planner.ClassOf(planner.AcceleratorAsk{Memory: planner.MemoryAsk{Kind: kindWords[ask.Kind]}}), ask.Accelerator)
+	if ok {
+		ask.Rehearsal, ask.Speed = min(*r.PredictedTaskHours, maxHours), SpeedGuess(speed)
+	}
 }
 
 // maxHours is a year: no task is longer, and sums of more would not be numbers.
@@ -165,6 +192,9 @@ func (ask HoursAsk) check() error {
 		}
 	}
 	_, known := planner.LookupShape(ask.Accelerator)
+	if _, err := word("kind", ask.Kind, kindWords, "transformer, cnn, tabular, other"); err != nil {
+		return err
+	}
 	switch {
 	case !known:
 		return &CallError{Reason: fmt.Sprintf("%q is no accelerator that is known here", ask.Accelerator), Action: "Give NvidiaTeslaT4, TpuV5E8 or none."}

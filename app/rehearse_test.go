@@ -485,6 +485,27 @@ for epoch in range(1000):
 	if r.PredictedTaskHours == nil || *r.PredictedTaskHours < 1000*0.2/3600 || *r.PredictedTaskHours > 1000*2.0/3600 || r.TaskSeconds != nil {
 		t.Errorf("hours %v, task %v s", r.PredictedTaskHours, r.TaskSeconds)
 	}
+
+	// What a task would take here is what the cap rests on until a run was measured: as it is for a CPU session, scaled for another.
+	ask := HoursAsk{Project: dir, Command: spec.Command, Name: "idea", Accelerator: "none", Tasks: 2}
+	v, err := a.Hours(t.Context(), ask)
+	if err != nil || v.Basis != "rehearsal" {
+		t.Fatalf("basis %q, %v", v.Basis, err)
+	}
+	wantNear(t, "a task on the CPU", v.TaskMedianH, *r.PredictedTaskHours, 1e-6)
+	ask.Accelerator, ask.Kind = "NvidiaTeslaT4", "cnn"
+	if v, err = a.Hours(t.Context(), ask); err != nil || v.Basis != "rehearsal" {
+		t.Fatalf("basis %q, %v", v.Basis, err)
+	}
+	wantNear(t, "a task on a T4", v.TaskMedianH, *r.PredictedTaskHours/60, 1e-6)
+	for _, other := range []HoursAsk{{Project: dir, Command: "python src/other.py"}, {Project: t.TempDir(), Command: spec.Command}, {Project: dir, Command: spec.Command, Kind: "tabular", Accelerator: "TpuV5E8"}} {
+		if v, err := a.Hours(t.Context(), other); err != nil || v.Basis != "unknown" {
+			t.Errorf("%+v: basis %q, %v", other, v.Basis, err)
+		}
+	}
+	if v, err := a.Hours(t.Context(), HoursAsk{Project: dir, Command: spec.Command, Fold: 3}); err != nil || v.Basis != "one fold" {
+		t.Errorf("a measured fold is worth more: basis %q, %v", v.Basis, err)
+	}
 }
 
 func TestRehearseCalls(t *testing.T) {

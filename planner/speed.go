@@ -161,6 +161,20 @@ func SpeedOf(class WorkClass, shape string, own []SpeedMeasurement) SpeedRatio {
 	return r
 }
 
+// FromHere is how many times faster one device of a shape is than the computer in front of the person, which is taken to be as fast
+// as Kaggle's CPU session within a factor of two either way (our choice: nobody has measured it). ok is false when nothing is
+// known of the shape for that class of work.
+func FromHere(class WorkClass, shape string) (r Ratio, ok bool) {
+	cpu, there := SpeedOf(class, "none", nil), SpeedOf(class, shape, nil)
+	if s, _ := LookupShape(shape); s.Pool == CPU {
+		return Ratio{1, .5, 2}, true
+	}
+	if !(there.Ratio > 0 && cpu.Ratio > 0) {
+		return Ratio{}, false
+	}
+	return Ratio{there.Ratio / cpu.Ratio, there.Low / cpu.High / 2, there.High / cpu.Low * 2}, true
+}
+
 func secondsOn(own []SpeedMeasurement, shape string, step bool) []float64 {
 	var out []float64
 	for _, m := range own {

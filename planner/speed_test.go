@@ -6,6 +6,30 @@ import (
 	"testing"
 )
 
+// A device is as many times faster than the computer here as both ranges together allow, and never exactly known.
+func TestFromHere(t *testing.T) {
+	for class := range priors {
+		for _, shape := range []string{"NvidiaTeslaT4", "TpuV5E8", "none", "NvidiaTeslaP100"} {
+			r, ok := FromHere(class, shape)
+			if class == WorkTrees && shape == "TpuV5E8" {
+				if ok {
+					t.Errorf("trees on a TPU: %+v", r)
+				}
+				continue
+			}
+			if !ok || !(0 < r.Low && r.Low <= r.Ratio/2 && r.Ratio*2 <= r.High) {
+				t.Errorf("%s on %s: %+v, %v", class, shape, r, ok)
+			}
+		}
+	}
+	if r, _ := FromHere(WorkConv, "NvidiaTeslaT4"); r.Ratio < 59.9 || r.Ratio > 60.1 {
+		t.Errorf("a T4: %+v", r)
+	}
+	if r, ok := FromHere(WorkConv, "Abacus"); ok {
+		t.Errorf("an unknown machine: %+v", r)
+	}
+}
+
 // S1: the published training times, and what of the priors rests on them.
 func TestSpeedPriors(t *testing.T) {
 	t4, o1, o2 := 57*60+17., 31*60+14., 29*60+31.

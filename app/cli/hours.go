@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -14,13 +15,14 @@ import (
 
 func (p *program) hoursCmd() *cobra.Command {
 	var ask app.HoursAsk
-	var speed string
+	var speed, project string
 	var left float64
 	cmd := &cobra.Command{
 		Use: "hours", Short: "Size the cap of a session from measured runs",
 		Long: `Says how long a session may run: start-up, the tasks on the devices there are, each at its upper bound, and a tail for
 saving; longer where that would not hold with the chance asked for. Measured hours of one task come from --runs, from the
-log (--kernel, or --job), from one measured fold (--fold), or from a rehearsal and a relative speed (--rehearsal, --speed).
+log (--kernel, or --job), from one measured fold (--fold), or from a rehearsal and a relative speed (--rehearsal, --speed; with
+--project and --cmd the project's last rehearsal of that command).
 Without any of them it says that nothing is known and makes no number up. Nothing is asked of Kaggle.
 
 JSON: task_upper_h, makespan_h, cap_h, expected_h, p_killed (null when nothing is known), basis ("runs", "one fold",
@@ -35,6 +37,9 @@ runs, tasks, devices, confidence, accelerator, pool.`,
 	f.StringVar(&ask.Kernel, "kernel", "", "take the measured tasks from this run and the others of the same command")
 	f.StringVar(&ask.Job, "job", "", "only the tasks of this job; alone: of every run that has such a job")
 	f.StringVar(&ask.Name, "name", "", "take them from the runs of this name")
+	f.StringVar(&ask.Command, "cmd", "", "take them from the runs of this command")
+	f.StringVar(&project, "project", "", "of this project folder only; its last rehearsal counts when no run does")
+	f.StringVar(&ask.Kind, "kind", "", "transformer, cnn, tabular or other: what a rehearsal here is scaled by")
 	f.Float64Var(&ask.Fold, "fold", 0, "hours of one task, measured by hand")
 	f.Float64Var(&ask.Rehearsal, "rehearsal", 0, "hours of one task on the machine of a rehearsal")
 	f.StringVar(&speed, "speed", "", "how many times faster the session's device is than that machine: 10, or with a range 10:6:16")
@@ -50,6 +55,11 @@ runs, tasks, devices, confidence, accelerator, pool.`,
 			ask.LeftHours = &left
 		}
 		var err error
+		if project != "" { // the log knows projects by their full paths
+			if ask.Project, err = filepath.Abs(project); err != nil {
+				return err
+			}
+		}
 		if ask.Speed, err = speedGuess(speed); err != nil {
 			return err
 		}

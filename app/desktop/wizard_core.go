@@ -121,9 +121,9 @@ func bareOptions() []option {
 }
 
 // askHours asks the core for a cap: s.Hours is one that the person chose, 0 asks for advice. jobs are the tasks of
-// each job.
-func askHours(ctx context.Context, core *app.App, s app.BuildSpec, jobs map[string]int) (hoursView, error) {
-	got, err := core.Hours(ctx, app.HoursAsk{Name: s.Name, Command: s.Command, Project: s.Project, Jobs: jobs, Accelerator: s.Accelerator, CapHours: s.Hours})
+// each job, kind is the kind of the model, "" when that was not said.
+func askHours(ctx context.Context, core *app.App, s app.BuildSpec, jobs map[string]int, kind string) (hoursView, error) {
+	got, err := core.Hours(ctx, app.HoursAsk{Name: s.Name, Command: s.Command, Project: s.Project, Jobs: jobs, Kind: kind, Accelerator: s.Accelerator, CapHours: s.Hours})
 	if err != nil {
 		return hoursView{}, err
 	}

@@ -146,8 +146,8 @@ func (c *hoursPane) entered() {
 		if had && !w.hours.have {
 			w.hours.got = old
 		}
-		core, jobs, job := c.p.h.Core(), w.jobTasks(s), w.jobKey()
-		ask(c.p, "hours", func(ctx context.Context) (hoursView, error) { return askHours(ctx, core, s, jobs) }, func(got hoursView, err error) {
+		core, jobs, job, kind := c.p.h.Core(), w.jobTasks(s), w.jobKey(), w.model.Kind
+		ask(c.p, "hours", func(ctx context.Context) (hoursView, error) { return askHours(ctx, core, s, jobs, kind) }, func(got hoursView, err error) {
 			got.job, got.shape = job, s.Accelerator
 			if w.hours.answer(key, got, err) {
 				c.advise()

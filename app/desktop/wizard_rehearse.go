@@ -212,6 +212,10 @@ func (c *rehearsePane) start() {
 	}, func(r app.Rehearsal, err error) {
 		c.end()
 		w.rehearsal.answer(key, r, err)
+		if err == nil && r.PredictedTaskHours != nil { // a length that the step before did not know
+			w.hours = asked[hoursView]{}
+			c.p.hours.entered()
+		}
 		c.p.render()
 		if w.at == stepRehearse {
 			c.p.focusFirst()
