@@ -214,7 +214,7 @@ func (c *rehearsePane) start() {
 		w.rehearsal.answer(key, r, err)
 		if err == nil && r.PredictedTaskHours != nil { // a length that the step before did not know
 			w.hours = asked[hoursView]{}
-			c.p.hours.entered()
+			c.p.panes[stepHours].entered()
 		}
 		c.p.render()
 		if w.at == stepRehearse {
