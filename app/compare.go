@@ -65,7 +65,12 @@ type Experiment struct {
 	Hours     float64     `json:"hours"`      // all its sessions took, failed ones too
 	FoldHours *float64    `json:"fold_hours"` // hours a fold that counts; null = none does
 	Runs      int         `json:"runs"`
-	Newest    RunRow      `json:"newest"` // run
+	Run       int64       `json:"run"`    // the newest
+	Kernel    string      `json:"kernel"` // of it
+	State     string      `json:"state"`
+	Outcome   string      `json:"outcome"`
+	At        time.Time   `json:"at"` // it was begun
+	Newest    RunRow      `json:"-"`
 	Baseline  bool        `json:"baseline"`
 	Gain      *Gain       `json:"gain"` // against the baseline; null = it is the baseline, or Why
 	Why       string      `json:"why"`  // there is no gain
@@ -159,7 +164,7 @@ func (a *App) SetBaseline(ctx context.Context, project, name string) error {
 			return noSuchExperiment(name, project)
 		}
 		if t := ls[i].byName[name].full; t == nil {
-			return &CallError{Reason: name + " measured nothing yet, so nothing can be held against it", Action: "Choose one with a score."}
+			return &CallError{Reason: "nothing can be held against " + name + ", which measured nothing yet", Action: "Choose one with a score."}
 		}
 	}
 	if err := a.SetSetting(ctx, baselineKey(project), name); err != nil {
@@ -181,6 +186,7 @@ func noSuchExperiment(name, project string) error {
 func (l *lab) experiment(t *trial, now time.Time, speed float64) Experiment {
 	e := Experiment{Name: t.name, Project: l.dir, Folds: []FoldScore{}, Hours: t.hours, Runs: t.runs, Newest: rowOf(t.newest, now, speed), Baseline: t == l.baseline,
 		Metric: t.newest.Metric}
+	e.Run, e.Kernel, e.State, e.Outcome, e.At = t.newest.ID, t.newest.Kernel, t.newest.State, t.newest.Outcome, t.newest.CreatedAt
 	if m := t.full; m != nil {
 		e.Kind, e.Metric, e.Better, e.Planned, e.Epochs, e.Seeds = m.kind, m.metric, m.better, len(m.planned), m.epochs, m.seeds
 		var scores []float64
@@ -233,7 +239,7 @@ func (l *lab) gain(own, base *trial, control bool) (*Gain, string) {
 
 func noControl(m *tally, base *trial) string {
 	if m.epochs > 0 {
-		return fmt.Sprintf("%s was not run with %d epochs on these folds: one such control makes every screen comparable", base.name, m.epochs)
+		return fmt.Sprintf("%s was not run with a schedule of %d on these folds: one such control makes every screen comparable", base.name, m.epochs)
 	}
 	return base.name + " was not run at these settings on these folds: one such control makes every screen comparable"
 }
@@ -278,11 +284,11 @@ func unlike(x, y *tally) string {
 	name := func(m *tally) string { return cmp.Or(m.metric, "a score without a name") }
 	switch {
 	case x.metric != "" && y.metric != "" && metricKey(x.metric) != metricKey(y.metric):
-		return fmt.Sprintf("%s measured %s and %s measured %s: their difference means nothing", x.name, x.metric, y.name, y.metric)
+		return fmt.Sprintf("the metrics differ: %s measured %s and %s measured %s", x.name, x.metric, y.name, y.metric)
 	case x.better != "" && y.better != "" && x.better != y.better:
-		return fmt.Sprintf("in %s a %s %s is better and in %s a %s %s: their difference means nothing", x.name, x.better, name(x), y.name, y.better, name(y))
+		return fmt.Sprintf("the metrics differ: in %s a %s %s is better and in %s a %s %s", x.name, x.better, name(x), y.name, y.better, name(y))
 	case x.split != "" && y.split != "" && x.split != y.split:
-		return fmt.Sprintf("%s and %s were built with different splits in data/folds.csv, so their folds are not the same rows", x.name, y.name)
+		return fmt.Sprintf("the splits differ: %s and %s were built with other rows in their folds (data/folds.csv)", x.name, y.name)
 	}
 	return ""
 }
@@ -402,6 +408,9 @@ func (l *lab) fidelity() FidelityView {
 	}
 	f := planner.Fidelity(pairs, v.Gains)
 	v.P, v.Verdict, v.Text = f.P, f.Verdict, f.Text
+	if n := len(v.Uncontrols); n > 0 && len(gains) < 3 {
+		v.Text += fmt.Sprintf(" Run %s once at the screens' settings: that is the control which %d of them lack.", l.baseline.name, n)
+	}
 	if v.Gains {
 		v.Agree = f.Agree
 	}
@@ -543,7 +552,7 @@ func (a *App) compareLab(ctx context.Context, ask CompareAsk) (*lab, []string, e
 		}
 	}
 	if len(names) < 2 {
-		return nil, nil, &CallError{Reason: names[0] + " is compared with itself", Action: "Name a second run, or --baseline."}
+		return nil, nil, &CallError{Reason: "there is only " + names[0] + " to compare", Action: "Name a second run, or another --baseline."}
 	}
 	return l, names, nil
 }

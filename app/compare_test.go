@@ -209,7 +209,7 @@ func TestScreensAreHeldAgainstTheirControl(t *testing.T) {
 	b.run(scored{name: "lone", epochs: 6, scores: map[int]float64{0: .72}, taskS: 120})
 	by, p := b.all()
 	// A short training is never held against a long one.
-	if x := by["lone"]; x.Kind != KindScreen || x.Gain != nil || !strings.Contains(x.Why, "baseline was not run with 6 epochs") {
+	if x := by["lone"]; x.Kind != KindScreen || x.Gain != nil || !strings.Contains(x.Why, "baseline was not run with a schedule of 6") {
 		t.Errorf("a screen without a control: %+v %q", x.Gain, x.Why)
 	}
 	// Without a control the scores are ranked: all screens are of one kind.
@@ -299,7 +299,7 @@ func TestUnlikeRunsAreNotCompared(t *testing.T) {
 	split("split-a", "aa")
 	split("split-b", "bb")
 	by, _ := b.all()
-	for name, says := range map[string]string{"loss": "loss measured log loss and baseline measured AUC", "turned": "a lower AUC is better"} {
+	for name, says := range map[string]string{"loss": "the metrics differ: loss measured log loss and baseline measured AUC", "turned": "a lower AUC is better"} {
 		if x := by[name]; x.Gain != nil || !strings.Contains(x.Why, says) {
 			t.Errorf("%s: %+v %q", name, x.Gain, x.Why)
 		}
@@ -311,7 +311,7 @@ func TestUnlikeRunsAreNotCompared(t *testing.T) {
 	if _, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"loss"}}); !errors.As(err, &call) || !strings.Contains(call.Reason, "log loss") {
 		t.Errorf("unlike metrics: %v", err)
 	}
-	if _, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"split-b"}, Baseline: "split-a"}); !errors.As(err, &call) || !strings.Contains(call.Reason, "not the same rows") {
+	if _, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"split-b"}, Baseline: "split-a"}); !errors.As(err, &call) || !strings.Contains(call.Reason, "the splits differ") {
 		t.Errorf("two splits: %v", err)
 	}
 }

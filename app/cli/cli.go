@@ -75,6 +75,9 @@ type core interface {
 	AddBacklog(ctx context.Context, item app.BacklogItem) (app.BacklogItem, error)
 	Backlog(ctx context.Context, all bool) ([]app.BacklogItem, error)
 	MarkBacklog(ctx context.Context, item, state string) (app.BacklogItem, error)
+	Experiments(ctx context.Context, project string) (app.ExperimentsView, error)
+	Compare(ctx context.Context, ask app.CompareAsk) (app.Compared, error)
+	SetBaseline(ctx context.Context, project, name string) error
 }
 
 // program is one call of the command line.
@@ -175,7 +178,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.acceleratorCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
+		p.quotaCmd(), p.acceleratorCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.compareCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root

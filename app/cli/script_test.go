@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(env.Getenv("HOME"), 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"sandbox": sandboxCommand, "exits": exitsCommand, "json": jsonCommand, "setjson": setJSONCommand, "kernel": kernelCommand, "chmod-read-only": readOnlyCommand, "sandglass-line": lineCommand,
+			"sandbox": sandboxCommand, "exits": exitsCommand, "json": jsonCommand, "setjson": setJSONCommand, "kernel": kernelCommand, "chmod-read-only": readOnlyCommand, "sandglass-line": lineCommand, "train": trainCommand,
 		},
 	})
 }
