@@ -245,12 +245,14 @@ func TestRunVerbs(t *testing.T) {
 	killed.State, killed.Status, killed.Outcome = app.StateCancel, "cancelled", app.OutcomeKilled
 	partial := done
 	partial.Outcome = app.OutcomePartial
+	crashed := done // as Kaggle has it, before it is collected
+	crashed.Outcome, crashed.Tasks = "", append([]app.TaskView{{Job: "x", State: "failed"}}, done.Tasks...)
 	tests := []struct {
 		verb string
 		view app.RunView
 		code int
 	}{
-		{"wait", done, 0}, {"wait", partial, 0}, {"wait", failed, 1}, {"wait", killed, 1},
+		{"wait", done, 0}, {"wait", partial, 0}, {"wait", failed, 1}, {"wait", killed, 1}, {"wait", crashed, 1},
 		{"status", done, 0}, {"status", failed, 0},
 		{"collect", done, 0}, {"collect", partial, 0}, {"collect", killed, 0}, {"collect", failed, 1},
 	}

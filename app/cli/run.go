@@ -26,7 +26,8 @@ func (p *program) waitCmd() *cobra.Command {
 		Use: "wait KERNEL", Short: "Watch a run until it has ended",
 		Long: `Watches a run: its state, and its folds as their results come in. Progress goes to standard error, the end to standard output.
 Network failures do not end it, and when it is interrupted the run goes on at Kaggle. What waits in the launch queue goes out
-from here as well, in its turn. Exit code 0 only when the run is complete, or was saved without running.
+from here as well, in its turn. Exit code 0 only when the run has ended by itself and no task of it failed, or when it was
+saved without running.
 ` + kernelHelp + "\n\n" + runJSONHelp,
 		Example: "  sandglass wait idea-train --collect",
 		Args:    args(1, 1, "the run's kernel"),
@@ -86,6 +87,12 @@ func stoppedWaiting(v app.RunView) string {
 func ended(v app.RunView) error {
 	if v.State == app.StateNoRun { // saved only: nothing ran, and nothing was to
 		return nil
+	}
+	// The session ends well at Kaggle whatever became of its folds, so a fold that crashed is looked for.
+	for _, t := range v.Tasks {
+		if t.State == "failed" {
+			return exitError(exitFailed)
+		}
 	}
 	if v.State == app.StateComplete && v.Outcome != app.OutcomeFailed && v.Outcome != app.OutcomeKilled {
 		return nil
