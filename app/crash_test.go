@@ -22,7 +22,7 @@ import (
 )
 
 // crashEnv makes the test binary a program that pushes or collects and kills
-// itself at one step: "push", "push --queue", "launch" or "collect".
+// itself at one step: "push", "push --queue", "launch", "launch cut" or "collect".
 const crashEnv = "SANDGLASS_TEST_CRASH"
 
 func TestMain(m *testing.M) {
@@ -65,12 +65,13 @@ func crashChild(what string) {
 		fail(err)
 		_, err = a.Push(ctx, plan, Consent{By: "test"})
 		fail(err)
-	case "launch":
+	case "launch", "launch cut":
+		shorter := map[string]time.Duration{"launch cut": crashCut}[what]
 		acc, err := a.Account(ctx)
 		fail(err)
 		runs, err := a.store.Runs(ctx, runlog.Filter{States: []string{StateWaiting}})
 		fail(err)
-		_, err = a.launchOne(ctx, acc, runs[0])
+		_, err = a.launchOne(ctx, acc, runs[0], shorter)
 		fail(err)
 	case "collect":
 		_, err := a.Collect(ctx, os.Getenv("CRASH_DIR"), CollectOptions{}, nil)
@@ -176,42 +177,59 @@ func settlePush(t *testing.T, a *App, what, where, slug, dir string) {
 	settleHome(t, a, what+", "+where)
 }
 
-// The same for a run that waited for its slot.
+// crashCut is the shorter cap of "launch cut", which is less than that of the run.
+const crashCut = 30 * time.Minute
+
+// The same for a run that waited for its slot, with its own cap and with a shorter
+// one. What the log then says of the run is what Kaggle has.
 func TestKilledAtEveryStepOfLaunch(t *testing.T) {
-	for n := 1; ; n++ {
-		w, url := served(t, works(10*time.Millisecond))
-		home := t.TempDir()
-		slug := fmt.Sprintf("crash-launch-%02d", n)
-		dir := kernelFolder(t, slug, "NvidiaTeslaT4", nil)
-		a := reopen(t, w, url, home)
-		queueRun(t, a, dir)
-		closeApp(t, a)
-		done, where := crash(t, "launch", n, home, dir, url, w)
-		a = reopen(t, w, url, home)
-		settleHome(t, a, where)
-		if v := versionAt(t, a, slug); v != 1 {
-			t.Errorf("%s: pushed %d times, want once", where, v)
+	for _, what := range []string{"launch", "launch cut"} {
+		cut := 0
+		for n, done := 1, false; !done; n++ {
+			var where string
+			w, url := served(t, works(10*time.Millisecond))
+			home := t.TempDir()
+			slug := fmt.Sprintf("crash-launch-%02d", n)
+			a := reopen(t, w, url, home)
+			dir, opt := kernelFolder(t, slug, "NvidiaTeslaT4", nil), PushOptions{Hours: 1, QueueIfFull: true}
+			if what == "launch cut" {
+				dir, opt.LeastHours = packedFolder(t, a, slug, 1), 0.4
+			}
+			row := queueRun(t, a, dir, opt)
+			closeApp(t, a)
+			done, where = crash(t, what, n, home, dir, url, w)
+			a = reopen(t, w, url, home)
+			settleHome(t, a, where)
+			if v := versionAt(t, a, slug); v != 1 {
+				t.Errorf("%s, %s: pushed %d times, want once", what, where, v)
+			}
+			k, err := mustClient(t, a).GetKernel(t.Context(), kaggleRef("sam-roe/"+slug), 0)
+			if r := getRun(t, a, row.ID); err != nil || r.SourceSHA256 != textSHA256(k.Source) || what == "launch cut" && !strings.Contains(k.Source, fmt.Sprintf("at most %g hours", r.Cap.Hours())) {
+				t.Errorf("%s, %s: the log has a cap of %s and another source, %v", what, where, r.Cap, err)
+			} else if r.Cap == crashCut {
+				cut++
+			}
+			closeApp(t, a)
 		}
-		closeApp(t, a)
-		if done {
-			return
+		if what == "launch cut" && cut < 3 {
+			t.Errorf("only %d of these launches were with the shorter cap: this proves little", cut)
 		}
 	}
 }
 
 // queueRun writes a waiting run as a push with full slots does.
-func queueRun(t *testing.T, a *App, dir string) RunRow {
+func queueRun(t *testing.T, a *App, dir string, opt PushOptions) RunRow {
 	t.Helper()
 	ctx := t.Context()
 	acc, err := a.Account(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.readPushFolder(ctx, acc, dir, PushOptions{Hours: 1})
+	p, err := a.readPushFolder(ctx, acc, dir, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := a.pushNow(ctx, acc, p, PushOptions{Hours: 1, QueueIfFull: true}, Consent{By: "test"}, &waitFor{Code: "slots", Why: "a GPU slot"})
+	row, err := a.pushNow(ctx, acc, p, opt, Consent{By: "test"}, &waitFor{Code: "slots", Why: "a GPU slot"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,9 @@ func (a *App) PlanPush(ctx context.Context, dir string, opt PushOptions) (PushPl
 	if err != nil {
 		return PushPlan{}, err
 	}
+	if err := p.checkLeast(opt); err != nil {
+		return PushPlan{}, err
+	}
 	return a.planOf(ctx, acc, p, opt)
 }
 
@@ -199,6 +202,9 @@ func (a *App) queueWarnings(ctx context.Context, acc Account, p *pushFolder, opt
 	var ahead []string
 	for _, x := range q {
 		if x.Run.State == StateWaiting && poolOf(x.Run) == p.pool && !strings.EqualFold(x.Run.Kernel, p.meta.ID) {
+			if p.followUp() && !x.Entry.FollowUp {
+				continue // it goes before what has not begun
+			}
 			ahead = append(ahead, x.Run.Name)
 		}
 	}

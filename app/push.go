@@ -32,6 +32,16 @@ type keptPush struct {
 	Forced  bool                     `json:"forced"`
 	NoRun   bool                     `json:"no_run"`
 	Options *PushOptions             `json:"options,omitempty"` // with which the folder gave this request; nil = not kept
+	// Cut is what the last try sent in place of Request, which stays what was authorised: the same with a shorter cap; nil = Request.
+	Cut *kaggle.SaveKernelRequest `json:"cut,omitempty"`
+}
+
+// sent is the very request of the last try.
+func (k keptPush) sent() kaggle.SaveKernelRequest {
+	if k.Cut != nil {
+		return *k.Cut
+	}
+	return k.Request
 }
 
 // Push sends a planned push. It is refused without consent and when something
@@ -58,6 +68,9 @@ func (a *App) Push(ctx context.Context, plan PushPlan, consent Consent) (RunRow,
 	}
 	if plan.source != "" && plan.source != textSHA256(p.folder.Source) {
 		return RunRow{}, fmt.Errorf("the folder %s changed since the push was planned; nothing was sent, look at the new plan first", plan.Dir)
+	}
+	if err := p.checkLeast(plan.Options); err != nil {
+		return RunRow{}, err
 	}
 	guards, err := a.guardsNow(ctx, acc, p, plan)
 	if err != nil {
@@ -143,7 +156,7 @@ func (a *App) ownGuards(ctx context.Context, acc Account, p *pushFolder, opt Pus
 		case seen >= 0 && r.ID > seen && r.State != StateRefused:
 			guards = append(guards, Guard{Code: guardTwice, Reason: fmt.Sprintf("%s was pushed from here a moment ago, while this push was being prepared; it is version %d", r.Kernel, r.Version),
 				Advice: "Look at it first (sandglass status " + r.Kernel + "). To have one more version of it, push again."})
-		case !opt.NoRun && atKaggle(r.State) && r.SourceSHA256 == source:
+		case !opt.NoRun && atKaggle(r.State) && (r.SourceSHA256 == source || p.wentOutCut(r)):
 			guards = append(guards, Guard{Code: guardRunning, Reason: fmt.Sprintf("version %d of %s has the very same source and is %s; a second one would not replace it, both would run and burn", r.Version, r.Kernel, r.State),
 				Override: "--force"})
 		}
@@ -179,7 +192,7 @@ func (a *App) behind(ctx context.Context, acc Account, p *pushFolder) (*waitFor,
 		return nil, err
 	}
 	for _, x := range q {
-		if x.Run.State == StateWaiting && poolOf(x.Run) == p.pool {
+		if x.Run.State == StateWaiting && poolOf(x.Run) == p.pool && (x.Entry.FollowUp || !p.followUp()) {
 			return &waitFor{Code: planner.WaitBehind, Why: "behind " + x.Run.Name}, nil
 		}
 	}
@@ -238,7 +251,8 @@ func (a *App) writeIntent(ctx context.Context, r runlog.Run, p *pushFolder, opt 
 	if !opt.QueueIfFull {
 		return a.store.CreateRun(ctx, r)
 	}
-	e := runlog.QueueEntry{Since: r.CreatedAt, Consent: r.Consent, Dir: p.folder.Dir, Cap: r.Cap, Accelerator: r.Accelerator, SourceSHA256: r.SourceSHA256}
+	e := runlog.QueueEntry{Since: r.CreatedAt, Consent: r.Consent, Dir: p.folder.Dir, Cap: r.Cap, Accelerator: r.Accelerator, SourceSHA256: r.SourceSHA256,
+		Least: leastOf(opt), FollowUp: p.followUp()}
 	if wait != nil {
 		e.Code, e.Why = wait.Code, wait.Why
 	}
@@ -277,7 +291,7 @@ func (a *App) send(ctx context.Context, acc Account, r runlog.Run, kept keptPush
 	}
 	a.at("push: before the request")
 	sctx, cancel := context.WithTimeout(ctx, pushLimit)
-	resp, err := c.SaveKernel(sctx, kept.Request)
+	resp, err := c.SaveKernel(sctx, kept.sent())
 	cancel()
 	a.at("push: before the outcome row")
 	v := kaggle.ClassifyPush(resp, err)

@@ -114,7 +114,7 @@ func (a *App) changeQueued(ctx context.Context, id int64, edit func(r *runlog.Ru
 // accept records a version Kaggle made of the push. Its ref is kept, not ours:
 // the server may have chosen another slug from the title.
 func (a *App) accept(ctx context.Context, acc Account, r runlog.Run, kept keptPush, v kaggle.PushVerdict) (runlog.Run, error) {
-	now := a.now()
+	now, before := a.now(), r
 	note := ""
 	if v.State == kaggle.PushAcceptedWrong {
 		note = "Kaggle started the run without " + refusedText(v.Refused)
@@ -128,6 +128,7 @@ func (a *App) accept(ctx context.Context, acc Account, r runlog.Run, kept keptPu
 		if kept.NoRun {
 			r.State, r.Status = StateNoRun, StateNoRun
 		}
+		kept.cutRun(r)
 		return false
 	})
 	if err != nil {
@@ -141,7 +142,7 @@ func (a *App) accept(ctx context.Context, acc Account, r runlog.Run, kept keptPu
 		}
 		a.tell(ctx, Notice{Key: fmt.Sprintf("inputs-dropped/%d", r.ID), Kind: "failed", Title: r.Name + " runs without its inputs", Body: note + ": stop it or it burns hours for nothing", Run: r.ID})
 	}
-	a.dropPush(r)
+	a.dropPush(before)
 	return r, nil
 }
 

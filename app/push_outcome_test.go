@@ -333,7 +333,7 @@ func TestKilledWhileTheAnswerIsHeld(t *testing.T) {
 			dir := kernelFolder(t, "held-run", "NvidiaTeslaT4", nil)
 			a := reopen(t, w, srv.URL, home)
 			if what == "launch" {
-				queueRun(t, a, dir)
+				queueRun(t, a, dir, PushOptions{Hours: 1, QueueIfFull: true})
 			}
 			closeApp(t, a)
 			cmd := exec.Command(os.Args[0])

@@ -30,6 +30,8 @@ type QueueRow struct {
 	Dir      string    `json:"dir"`        // the build folder that was authorised
 	Consent  string    `json:"consent"`    // by what: a button, the terminal, --yes
 	Source   string    `json:"source_sha"` // SHA-256 of the source that was authorised
+	LeastH   float64   `json:"least_h"`    // it may start with a shorter cap, from these hours on; 0 = with its own only
+	FollowUp bool      `json:"follow_up"`  // it goes on with a run that was stopped
 }
 
 // queuePausedKey is the setting that holds one account's pause.
@@ -156,7 +158,8 @@ func (a *App) queueRows(ctx context.Context, acc Account) ([]QueueRow, error) {
 	for _, q := range all {
 		e := q.Entry
 		row := QueueRow{RunRow: rowOf(q.Run, a.now(), speedOf(acc)), Code: e.Code, Why: e.Why, Since: e.Since, LastTry: e.TriedAt,
-			NextTry: e.NotBefore, Stopped: !e.StoppedAt.IsZero(), Advice: e.Advice, Dir: e.Dir, Consent: e.Consent, Source: e.SourceSHA256}
+			NextTry: e.NotBefore, Stopped: !e.StoppedAt.IsZero(), Advice: e.Advice, Dir: e.Dir, Consent: e.Consent, Source: e.SourceSHA256,
+			LeastH: e.Least.Hours(), FollowUp: e.FollowUp}
 		switch {
 		case row.Stopped:
 			stopped = append(stopped, row)

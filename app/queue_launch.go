@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,16 +99,17 @@ type launcher struct {
 func (l *launcher) round(ctx context.Context, waiting []runlog.QueuedRun) error {
 	for _, pool := range []planner.Pool{planner.GPU, planner.TPU, planner.CPU} {
 		var ahead []waitingAhead
-		for _, q := range waiting {
-			if poolOf(q.Run) != pool || ctx.Err() != nil {
-				continue
+		mine := slices.DeleteFunc(slices.Clone(waiting), func(q runlog.QueuedRun) bool { return poolOf(q.Run) != pool })
+		for i, q := range mine {
+			if ctx.Err() != nil {
+				return nil
 			}
-			wait, err := l.one(ctx, q, ahead)
+			wait, err := l.one(ctx, q, ahead, mine[i+1:])
 			if err != nil {
 				return err
 			}
 			if wait != "" {
-				ahead = append(ahead, waitingAhead{QueueHead: planner.QueueHead{Code: wait, Cap: q.Run.Cap}, name: q.Run.Name})
+				ahead = append(ahead, waitingAhead{QueueHead: planner.QueueHead{Code: wait, Cap: cmp.Or(q.Entry.Least, q.Run.Cap)}, name: q.Run.Name})
 			}
 		}
 	}
@@ -121,7 +123,8 @@ type waitingAhead struct {
 }
 
 // one looks at one run: it is pushed, it stops, or it waits for the code given.
-func (l *launcher) one(ctx context.Context, q runlog.QueuedRun, ahead []waitingAhead) (wait string, err error) {
+// ahead are the runs of its pool before it that wait, behind all those after it.
+func (l *launcher) one(ctx context.Context, q runlog.QueuedRun, ahead []waitingAhead, behind []runlog.QueuedRun) (wait string, err error) {
 	a, r := l.a, q.Run
 	kept, v := a.stillAuthorised(q)
 	if v.Stop {
@@ -133,22 +136,25 @@ func (l *launcher) one(ctx context.Context, q runlog.QueuedRun, ahead []waitingA
 	}
 	for _, h := range ahead {
 		// Only an order that may be passed at all is worth questions.
-		if h.Code != planner.WaitInputs && h.Code != planner.WaitMissing && h.Code != planner.WaitQuota {
+		switch h.Code {
+		case planner.WaitInputs, planner.WaitMissing, planner.WaitQuota, planner.WaitFill:
+		default:
 			return planner.WaitBehind, a.noteWait(ctx, q, runlog.QueueEntry{Code: planner.WaitBehind, Why: "behind " + h.name})
 		}
 	}
-	f, err := l.facts(ctx, q, kept)
+	f, err := l.facts(ctx, q, kept, ahead, behind)
 	if err != nil {
 		return waitReach, errors.Join(err, a.noteWait(ctx, q, runlog.QueueEntry{Code: waitReach, Why: askWords(err)}))
-	}
-	for _, h := range ahead {
-		if !planner.MayPass(h.QueueHead, f, a.now()) {
-			return planner.WaitBehind, a.noteWait(ctx, q, runlog.QueueEntry{Code: planner.WaitBehind, Why: "behind " + h.name})
-		}
 	}
 	v = planner.QueueVerdict{Go: true}
 	if !kept.NoRun {
 		v = planner.QueueCheck(f)
+	}
+	f.Cap = cmp.Or(v.Cap, f.Cap)
+	for _, h := range ahead {
+		if !planner.MayPass(h.QueueHead, f, a.now()) {
+			return planner.WaitBehind, a.noteWait(ctx, q, runlog.QueueEntry{Code: planner.WaitBehind, Why: "behind " + h.name})
+		}
 	}
 	switch {
 	case v.Stop:
@@ -160,12 +166,13 @@ func (l *launcher) one(ctx context.Context, q runlog.QueuedRun, ahead []waitingA
 		}
 		return v.Code, a.noteWait(ctx, q, runlog.QueueEntry{Code: v.Code, Why: v.Why, Advice: v.Advice})
 	}
-	return l.push(ctx, r)
+	return l.push(ctx, r, v.Cap)
 }
 
-// push sends one run and says what it waits for if it did not go out.
-func (l *launcher) push(ctx context.Context, r runlog.Run) (wait string, err error) {
-	row, err := l.a.launchOne(ctx, l.acc, r)
+// push sends one run, with a shorter cap unless that is 0, and says what it waits
+// for if it did not go out.
+func (l *launcher) push(ctx context.Context, r runlog.Run, shorter time.Duration) (wait string, err error) {
+	row, err := l.a.launchOne(ctx, l.acc, r, shorter)
 	var refused *PushError
 	switch {
 	case err == nil && row.State == StateWaiting:
@@ -223,6 +230,9 @@ func (a *App) stillAuthorised(q runlog.QueuedRun) (keptPush, planner.QueueVerdic
 		!kept.NoRun && e.Cap > 0 && kept.Request.SessionTimeoutSeconds > 0 && kept.Request.SessionTimeoutSeconds != int(e.Cap.Seconds()) {
 		return kept, lostRequest
 	}
+	if e.Least > 0 && (kept.Options == nil || leastOf(*kept.Options) != e.Least) {
+		return kept, lostRequest
+	}
 	if e.Dir == "" || kept.Options == nil {
 		return kept, planner.QueueVerdict{}
 	}
@@ -247,7 +257,7 @@ func sameRequest(x, y any) bool {
 
 // facts asks what the queue has to know of one run: sessions, quota and, when both
 // allow, inputs.
-func (l *launcher) facts(ctx context.Context, q runlog.QueuedRun, kept keptPush) (planner.QueueFacts, error) {
+func (l *launcher) facts(ctx context.Context, q runlog.QueuedRun, kept keptPush, ahead []waitingAhead, behind []runlog.QueuedRun) (planner.QueueFacts, error) {
 	a, r := l.a, q.Run
 	pool := poolOf(r)
 	f := planner.QueueFacts{PushFacts: planner.PushFacts{Pool: pool, Shape: r.Accelerator, Cap: r.Cap}, Forced: kept.Forced,
@@ -276,8 +286,12 @@ func (l *launcher) facts(ctx context.Context, q runlog.QueuedRun, kept keptPush)
 		if f.Balance = b; b != nil {
 			f.RefreshAt = b.RefreshAt
 		}
+		f.Passes = slices.ContainsFunc(ahead, func(h waitingAhead) bool { return h.Code == planner.WaitQuota })
+		if err := l.mayBeShorter(ctx, &f, q, behind); err != nil {
+			return f, err
+		}
 	}
-	if !free || f.Balance != nil && r.Cap > f.Balance.Left && !kept.Forced {
+	if v := planner.QueueCheck(f); !v.Go {
 		return f, nil // it does not go now anyway: inputs cost questions
 	}
 	inputs := runnerpack.Metadata{ID: r.Kernel, KernelSources: kept.Request.KernelDataSources, DatasetSources: kept.Request.DatasetDataSources}
@@ -337,9 +351,10 @@ func (a *App) queueBalance(ctx context.Context, acc Account, pool planner.Pool) 
 	return a.balance(acc, pool, reading, from, holds), nil
 }
 
-// launchOne pushes one waiting run: request and version before it on the disk, then
-// the intent, then the one request. The caller holds the push lock.
-func (a *App) launchOne(ctx context.Context, acc Account, r runlog.Run) (RunRow, error) {
+// launchOne pushes one waiting run, with a shorter cap than its own unless shorter
+// is 0: request and version before it on the disk, then the intent, then the one
+// request. The caller holds the push lock.
+func (a *App) launchOne(ctx context.Context, acc Account, r runlog.Run, shorter time.Duration) (RunRow, error) {
 	kept, err := a.keptPush(r)
 	if err != nil {
 		_, err := a.stopQueued(ctx, r, lostRequest)
@@ -355,6 +370,10 @@ func (a *App) launchOne(ctx context.Context, acc Account, r runlog.Run) (RunRow,
 		}
 	}
 	kept.Base = now
+	if err := kept.cut(shorter); err != nil {
+		_, serr := a.stopQueued(ctx, r, planner.QueueVerdict{Code: "folder", Why: "its script cannot be given a shorter cap by this version of the program", Advice: "Build it and push it again."})
+		return RunRow{}, errors.Join(&PushError{State: StateRefused, Message: err.Error(), Err: err}, serr)
+	}
 	a.at("launch: before the request is kept")
 	if err := a.keepPush(r, kept); err != nil {
 		return RunRow{}, err
@@ -363,6 +382,9 @@ func (a *App) launchOne(ctx context.Context, acc Account, r runlog.Run) (RunRow,
 	r, err = a.store.UpdateQueued(ctx, r.ID, func(r *runlog.Run, e *runlog.QueueEntry) (bool, error) {
 		if r.State != StateWaiting || !e.StoppedAt.IsZero() {
 			return true, fmt.Errorf("%s is %s by now and is not pushed", r.Kernel, r.State)
+		}
+		if shorter > 0 && (e.Least <= 0 || shorter < e.Least || shorter >= e.Cap) {
+			return true, fmt.Errorf("a cap of %s was not agreed to for %s, which is not pushed", planner.Hours(shorter), r.Kernel)
 		}
 		r.State, r.PushedAt, r.Note, e.TriedAt = StatePushing, a.now(), "", a.now()
 		return true, nil

@@ -124,7 +124,7 @@ func (s *settler) look(ctx context.Context, r runlog.Run) (planner.RemoteKernel,
 		out.Status = statusWord(st)
 	}
 	s.source[r.Kernel] = k.Source
-	if kept, err := s.a.keptPush(r); err == nil && sameSource(kept.Request.Text, k.Source) {
+	if kept, err := s.a.keptPush(r); err == nil && sameSource(kept.sent().Text, k.Source) {
 		out.SourceSHA256 = r.SourceSHA256
 	}
 	return out, true, nil
@@ -187,7 +187,7 @@ func (s *settler) judge(ctx context.Context, r runlog.Run, act planner.Action) (
 		if s.taken(r, v) {
 			continue
 		}
-		same := sameSource(kept.Request.Text, s.source[r.Kernel])
+		same := sameSource(kept.sent().Text, s.source[r.Kernel])
 		if v < k.Version {
 			old, err := s.c.GetKernel(ctx, kaggleRef(r.Kernel), v)
 			if errors.Is(err, kaggle.ErrNotFound) {
@@ -196,7 +196,7 @@ func (s *settler) judge(ctx context.Context, r runlog.Run, act planner.Action) (
 			if err != nil {
 				return act, err
 			}
-			same = sameSource(kept.Request.Text, old.Source)
+			same = sameSource(kept.sent().Text, old.Source)
 		}
 		if same {
 			return planner.Action{Run: act.Run, Kernel: act.Kernel, Do: planner.ActAttach, Version: v, Note: fmt.Sprintf("The push did arrive: it is version %d.", v)}, nil
@@ -248,6 +248,9 @@ func (s *settler) attach(ctx context.Context, r runlog.Run, act planner.Action) 
 			r.QueuedAt = now
 		}
 		r.URL = pageOf(s.acc, kaggleRef(r.Kernel).WebURL())
+		if keptErr == nil {
+			kept.cutRun(r)
+		}
 		return false
 	})
 	if err == nil {

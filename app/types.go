@@ -129,6 +129,9 @@ type PushOptions struct {
 	Force       bool    // go on although a guard that can be overridden refuses
 	QueueIfFull bool    // no free slot: keep it and push when one frees, under this consent
 	NoRun       bool    // save the kernel without running it
+	// LeastHours lets a run that waits start with a shorter cap, from here on, so that hours that would expire are used and the rest is
+	// a resume. It is for builds of ours that save checkpoints, with QueueIfFull; 0 = it starts with its whole cap or not at all.
+	LeastHours float64
 }
 
 // PushPlan is what a push would do and cost. Nothing was sent yet.

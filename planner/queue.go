@@ -28,6 +28,7 @@ type QueueFacts struct {
 	Least   time.Duration // the shortest cap it may get; 0 = it goes with its own or not at all
 	ResetIn time.Duration // until the next reset; 0 = not known
 	Next    *QueueNext    // who goes first where not both fit; nil = nobody
+	Passes  bool          // one that waits for quota is ahead of it
 	// The pool's own wait between push and start, hours; zeros stand for what is known of the pool.
 	QueueMedianH, QueueP90H float64
 }
@@ -116,10 +117,14 @@ func (f QueueFacts) least(need time.Duration) time.Duration {
 // run behind it goes first. What does not fit before the reset whatever its cap is left to the rules for all runs.
 func (f QueueFacts) fill(need time.Duration) (shorter time.Duration, first bool) {
 	least := f.least(need)
-	if f.Least <= 0 || least >= need {
+	reset := f.ResetIn
+	if f.Passes && reset > 0 {
+		reset -= passMargin // as MayPass asks for
+	}
+	if f.Least <= 0 || least >= need || reset < 0 || f.ResetIn > 0 && reset == 0 {
 		return 0, false
 	}
-	ask := FillAsk{Pool: f.pool(), LeftH: f.Balance.Left.Hours(), ResetInH: f.ResetIn.Hours(), FreeSlots: 1,
+	ask := FillAsk{Pool: f.pool(), LeftH: f.Balance.Left.Hours(), ResetInH: reset.Hours(), FreeSlots: 1,
 		Offers: []FillOffer{{Group: 1, CapH: need.Hours(), LeastH: least.Hours()}}, QueueMedianH: f.QueueMedianH, QueueP90H: f.QueueP90H}
 	if f.Next != nil {
 		ask.Offers = append(ask.Offers, FillOffer{Group: 2, CapH: f.Next.Cap.Hours()})

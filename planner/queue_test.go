@@ -121,6 +121,16 @@ func TestQueueCheckShortens(t *testing.T) {
 	if v := QueueCheck(short); !v.Go || v.Cap != 4*h {
 		t.Errorf("a week with less than its cap: %+v", v)
 	}
+	passes := QueueFacts{PushFacts: PushFacts{Pool: GPU, Cap: 6 * h, Balance: &Balance{Used: 25 * h, Left: 5 * h, Total: 30 * h}}, RefreshAt: reset, ResetIn: 3 * h, Least: 2 * h, Passes: true}
+	v := QueueCheck(passes)
+	if passes.Cap = v.Cap; !v.Go || v.Cap != 150*time.Minute || !MayPass(QueueHead{WaitQuota, 6 * h}, passes, reset.Add(-3*h)) {
+		t.Errorf("before one that waits for quota: %+v", v)
+	}
+	for _, in := range []time.Duration{30 * time.Minute, 10 * time.Minute} {
+		if passes.ResetIn = in; QueueCheck(passes).Cap != 0 {
+			t.Errorf("%s before the reset it passes", in)
+		}
+	}
 	short.Forced = true
 	if v := QueueCheck(short); !v.Go || v.Cap != 0 {
 		t.Errorf("forced, so the quota is not looked at: %+v", v)
