@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strings"
 )
 
@@ -33,6 +35,21 @@ func (a *App) SpecOf(ctx context.Context, id int64) (BuildSpec, error) {
 		}
 	}
 	return s, nil
+}
+
+// SpecOfFolder is what a kernel folder was built from. A folder that Build did not write is refused.
+func SpecOfFolder(dir string) (BuildSpec, error) {
+	n, err := readNotes(dir)
+	if err != nil {
+		return BuildSpec{}, fmt.Errorf("read what %s was built from: %w", dir, err)
+	}
+	if n.Spec.Name != "" {
+		return n.Spec, nil
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return BuildSpec{}, &CallError{Reason: "there is no folder " + dir, Action: "Name a folder that sandglass build wrote."}
+	}
+	return BuildSpec{}, &CallError{Reason: dir + " was not built by Sandglass, so what it runs is not known", Action: "Rehearse a project instead, with --name and --cmd."}
 }
 
 // TasksByJob is how many tasks each job of the session has, by the job's name: one a fold, or one for a command without {fold}.

@@ -15,7 +15,8 @@ import (
 
 const rehearseLong = `Builds the very script that a push would send, runs it on this computer in the sandbox's executor, and says what it saw: missing
 packages and whether Kaggle has them, files that would not be there, writes outside the session, outputs against the contract,
-sizes against Kaggle's limits. Nothing is sent and no quota is spent; no account and no network are needed.
+sizes against Kaggle's limits. Nothing is sent and no quota is spent; no account and no network are needed. DIR is a folder that
+build wrote: it is built once more from the same words.
 
 The devices are made up as planned, the cap is short, and --smoke is added to a command whose script knows it. The command is
 kept inside the session: what it opens elsewhere on this computer is not there for it, as at Kaggle. Inputs are linked from where
@@ -35,12 +36,13 @@ func (p *program) rehearseCmd() *cobra.Command {
 		showLog bool
 	)
 	cmd := &cobra.Command{
-		Use: "rehearse --name N --cmd C", Short: "Run the script that would be pushed on this computer, and say what it would meet at Kaggle", Long: rehearseLong,
-		Example: `  sandglass rehearse --name idea --cmd "python src/train.py --name idea --folds {fold}"
+		Use: "rehearse [DIR | --name N --cmd C]", Short: "Run the script that would be pushed on this computer, and say what it would meet at Kaggle", Long: rehearseLong,
+		Example: `  sandglass rehearse .sandglass/build/idea-train
+  sandglass rehearse --name idea --cmd "python src/train.py --name idea --folds {fold}"
   sandglass rehearse --name big --accelerator TpuV5E8 --dataset sam-roe/leaves --input sam-roe/leaves=../leaves --minutes 10 --cmd "python src/train_xla.py --name big --folds {fold}"`,
-		Args: args(0, 0, "no argument; every value has a flag"),
-		RunE: p.verb(func(ctx context.Context, a core, _ []string) error {
-			spec, err := rehearsalSpec(&b)
+		Args: args(0, 1, ""),
+		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
+			spec, err := rehearsalSpec(&b, args)
 			if err != nil {
 				return err
 			}
@@ -80,8 +82,15 @@ func (p *program) rehearseCmd() *cobra.Command {
 	return cmd
 }
 
-// rehearsalSpec is the build's spec, with words of its own where something is missing. The cap of the push does not matter to it.
-func rehearsalSpec(b *buildFlags) (app.BuildSpec, error) {
+// rehearsalSpec is what the folder named was built from, else the build's spec with words of its own where something is missing.
+// The cap of the push does not matter to it.
+func rehearsalSpec(b *buildFlags, dir []string) (app.BuildSpec, error) {
+	if len(dir) > 0 {
+		if b.spec.Name != "" || b.spec.Command != "" {
+			return app.BuildSpec{}, &usageError{Text: "a folder was named and a run described as well", Hint: "leave out --name and --cmd, or the folder"}
+		}
+		return app.SpecOfFolder(dir[0])
+	}
 	if b.spec.Hours == 0 {
 		b.spec.Hours = 1
 	}
