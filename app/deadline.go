@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -29,6 +30,22 @@ func (a *App) SetDeadline(ctx context.Context, t time.Time) error {
 		return a.store.Set(ctx, deadlineKey, "")
 	}
 	return a.store.Set(ctx, deadlineKey, t.UTC().Format(time.RFC3339))
+}
+
+// ReadDeadline reads a deadline as a person writes it (ParseTime): a date alone is the end of that day in UTC. One that has passed,
+// or is more than ten years away, is a *CallError.
+func (a *App) ReadDeadline(text string) (time.Time, error) {
+	t, err := ParseTime(text, true)
+	if err != nil {
+		return t, err
+	}
+	switch left := t.Sub(a.now()); {
+	case left <= 0:
+		return t, &CallError{Reason: fmt.Sprintf("%s has passed", stamp(t)), Action: "Give a deadline that is still to come."}
+	case left > 10*366*24*time.Hour:
+		return t, &CallError{Reason: fmt.Sprintf("%s is more than ten years away", stamp(t)), Action: "Check its year."}
+	}
+	return t, nil
 }
 
 // PlanView is everything the Plan page shows.

@@ -115,7 +115,7 @@ def main():
         if took > 120:
             raise SystemExit("the demo took longer than two minutes")
         w.shot("run-light")
-        for page, key in (("week", "ctrl+1"), ("runs", "ctrl+2"), ("settings", "ctrl+3")):
+        for page, key in (("week", "ctrl+1"), ("runs", "ctrl+2"), ("plan", "ctrl+3"), ("settings", "ctrl+5")):
             w.key(key)
             w.wait(lambda s, page=page: s["page"] == page, "the page " + page)
             w.shot(page + "-light")
@@ -250,7 +250,7 @@ def tour(home):
                                        ("2x-dark", "dark", "2", (1800, 1200))):
         w = Window(home, theme, scale, size)
         try:
-            for page, key in (("week", "ctrl+1"), ("settings", "ctrl+3"), ("new", "ctrl+n"), ("runs", "ctrl+2")):
+            for page, key in (("week", "ctrl+1"), ("plan", "ctrl+3"), ("settings", "ctrl+5"), ("new", "ctrl+n"), ("runs", "ctrl+2")):
                 w.key(key)
                 w.wait(lambda s, page=page: s["page"] == page, "the page " + page)
                 w.shot("%s-%s" % ({"new": "new-project"}.get(page, page), suffix))

@@ -31,13 +31,15 @@ type weekPage struct {
 	flights   *fyne.Container
 	idle      *fyne.Container
 	idleWords *widgets.Text
-	next      *fyne.Container
-	nextCard  *widgets.Card
+	needs     *fyne.Container
+	needsCard *widgets.Card
+	queued    *weekQueue
 	rows      []*flightRow
 
-	last app.WeekView
-	have bool
-	stop context.CancelFunc
+	last  app.WeekView
+	queue app.QueueView
+	have  bool
+	stop  context.CancelFunc
 }
 
 func newWeekPage(h host) *weekPage {
@@ -72,13 +74,15 @@ func (p *weekPage) chartRow() fyne.CanvasObject {
 }
 
 func (p *weekPage) runRow() fyne.CanvasObject {
-	p.flights, p.next = widgets.VBox(0), widgets.VBox(0)
+	p.flights, p.needs = widgets.VBox(0), widgets.VBox(0)
 	p.idleWords = widgets.Muted("").Wrapped()
 	start := widgets.NewButton(lang.L("New run"), widgets.IconPlus.Resource(), func() { p.h.NewRun(0) })
 	p.idle = widgets.VBox(widgets.Gap12, p.idleWords, widgets.HBox(0, start))
 	flying := widgets.NewCard(lang.L("In flight"), nil, widgets.VBox(0, p.idle, p.flights))
-	p.nextCard = widgets.NewCard(lang.L("Up next"), nil, p.next)
-	return widgets.Columns(widgets.Gap12, 620, []float32{1.42, 1}, flying, p.nextCard)
+	p.needsCard = widgets.NewCard(lang.L("Needs you"), nil, p.needs)
+	p.needsCard.Hide()
+	p.queued = newWeekQueue(p.h)
+	return widgets.Columns(widgets.Gap12, 620, []float32{1.42, 1}, flying, container.New(lastGrows{}, p.needsCard, p.queued.card))
 }
 
 func (p *weekPage) Object() fyne.CanvasObject { return p.root }
@@ -97,7 +101,15 @@ func (p *weekPage) Load(ctx context.Context) func() {
 		ex := app.Explain(err)
 		return func() { p.failed(ex) }
 	}
-	return func() { p.Update(w, time.Now()) }
+	q, err := p.h.Core().LaunchQueue(ctx)
+	if err != nil {
+		ex := app.Explain(err)
+		return func() { p.failed(ex) }
+	}
+	return func() {
+		p.queue = q
+		p.Update(w, time.Now())
+	}
 }
 
 // Update shows a snapshot.
@@ -122,7 +134,7 @@ func (p *weekPage) render(now time.Time) {
 	if !p.have {
 		return
 	}
-	v := newWeekView(p.last, p.pools.Selected(), now)
+	v := newWeekView(p.last, p.queue, p.pools.Selected(), now)
 	p.gpu.show(v.GPU)
 	p.tpu.show(v.TPU)
 	if v.Banner == nil {
@@ -136,7 +148,8 @@ func (p *weekPage) render(now time.Time) {
 	p.burn.SetData(v.Burn)
 	p.pace.SetData(v.Pace)
 	p.showFlights(v)
-	p.showNext(v)
+	p.showNeeds(v)
+	p.queued.show(v.Queue)
 }
 
 func (p *weekPage) showFlights(v weekView) {
@@ -156,25 +169,17 @@ func (p *weekPage) showFlights(v weekView) {
 	}
 }
 
-// showNext fills the card beside the runs in flight: what needs the person comes before what waits by itself.
-func (p *weekPage) showNext(v weekView) {
-	rows := append(append([]nextRow{}, v.NeedsYou...), v.Next...)
-	title := lang.L("Up next")
-	if len(v.NeedsYou) > 0 {
-		title = lang.L("Needs you")
-	}
-	p.nextCard.Title.Set(title)
-	p.next.RemoveAll()
-	const most = 6
-	for i, r := range rows {
+// showNeeds fills the card of what needs the person, which stands before what waits by itself.
+func (p *weekPage) showNeeds(v weekView) {
+	setVisible(p.needsCard, len(v.NeedsYou) > 0)
+	p.needs.RemoveAll()
+	const most = 4
+	for i, r := range v.NeedsYou {
 		if i == most {
-			p.next.Add(widgets.Pad(widgets.Gap8, 0, 0, 0, widgets.NewButton(fmt.Sprintf(lang.L("%d more"), len(rows)-most), nil, func() { p.h.Go("runs") })))
+			p.needs.Add(widgets.Pad(widgets.Gap8, 0, 0, 0, widgets.NewButton(fmt.Sprintf(lang.L("%d more"), len(v.NeedsYou)-most), nil, func() { p.h.Go("runs") })))
 			break
 		}
-		p.next.Add(nextObject(r, p.h.OpenRun, i == len(rows)-1 || i == most-1))
-	}
-	if len(rows) == 0 {
-		p.next.Add(widgets.Muted(lang.L("Nothing waits. A run that finds every slot taken is kept here and pushed by itself when one frees.")).Wrapped())
+		p.needs.Add(nextObject(r, p.h.OpenRun, i == len(v.NeedsYou)-1 || i == most-1))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWeekViewTellsTheHours(t *testing.T) {
-	v := newWeekView(sampleWeek(), app.PoolGPU, testNow)
+	v := newWeekView(sampleWeek(), app.QueueView{}, app.PoolGPU, testNow)
 	g := v.GPU
 	if g.Title != "GPU · T4 ×2" || g.Number != "17.4" || g.Unit != "h left of 30 h" {
 		t.Errorf("GPU card = %q %q %q", g.Title, g.Number, g.Unit)
@@ -32,7 +32,7 @@ func TestWeekViewTellsTheHours(t *testing.T) {
 }
 
 func TestWeekViewWordsRunsInFlight(t *testing.T) {
-	v := newWeekView(sampleWeek(), app.PoolGPU, testNow)
+	v := newWeekView(sampleWeek(), app.QueueView{}, app.PoolGPU, testNow)
 	if len(v.InFlight) != 2 || v.Idle != "" {
 		t.Fatalf("%d in flight, idle %q", len(v.InFlight), v.Idle)
 	}
@@ -43,8 +43,8 @@ func TestWeekViewWordsRunsInFlight(t *testing.T) {
 	if queued.What != "TPU v5e-8 · 5 folds" || queued.Time != "waiting 5 h 12 min" || queued.UtilText != "notifies when it starts" {
 		t.Errorf("queued = %+v", queued)
 	}
-	if len(v.NeedsYou) != 1 || v.NeedsYou[0].Why != "collect its files" || len(v.Next) != 2 || v.Next[0].What != "T4 ×2 · up to 7.0 h" {
-		t.Errorf("needs %+v, next %+v", v.NeedsYou, v.Next)
+	if len(v.NeedsYou) != 1 || v.NeedsYou[0].Why != "collect its files" {
+		t.Errorf("needs %+v", v.NeedsYou)
 	}
 }
 
@@ -52,25 +52,25 @@ func TestWeekNotices(t *testing.T) {
 	w := sampleWeek()
 	w.Quota.RefreshAt = testNow.Add(5 * time.Hour)
 	w.ExpiringGPU = &app.Expiring{LeftH: 17.4, BurnableH: 10, LostH: 7.4, LongestH: 5}
-	n := newWeekView(w, app.PoolGPU, testNow).Banner
+	n := newWeekView(w, app.QueueView{}, app.PoolGPU, testNow).Banner
 	if n == nil || !strings.HasPrefix(n.Strong, "17.4 GPU-hours expire") || !strings.Contains(n.Text, "up to 5.0 h") || n.Action != "New run" {
 		t.Errorf("before the reset: %+v", n)
 	}
 	w.Quota.Live, w.Quota.Why = false, "Kaggle could not be reached."
-	n = newWeekView(w, app.PoolGPU, testNow).Banner
+	n = newWeekView(w, app.QueueView{}, app.PoolGPU, testNow).Banner
 	if n == nil || n.Action != "Try again" || !strings.Contains(n.Text, "Kaggle could not be reached.") || !strings.Contains(n.Text, "just now") && !strings.Contains(n.Text, "40 s ago") {
 		t.Errorf("not live: %+v", n)
 	}
 	w = sampleWeek()
 	w.Quota.RefreshAt = testNow.Add(5 * time.Hour)
 	w.ExpiringGPU = &app.Expiring{LeftH: 17.4, LostH: 17.4}
-	if n := newWeekView(w, app.PoolGPU, testNow).Banner; n != nil {
+	if n := newWeekView(w, app.QueueView{}, app.PoolGPU, testNow).Banner; n != nil {
 		t.Errorf("both sessions are taken until the reset: %+v, want none", n)
 	}
 }
 
 func TestWeekViewWithoutAnything(t *testing.T) {
-	v := newWeekView(app.WeekView{}, app.PoolGPU, testNow)
+	v := newWeekView(app.WeekView{}, app.QueueView{}, app.PoolGPU, testNow)
 	if v.Idle != "Nothing is running." || v.GPU.Note != "not read yet" || v.GPU.Number != "" || !v.Burn.Empty() || !v.Pace.Empty() {
 		t.Errorf("empty week = %+v", v)
 	}

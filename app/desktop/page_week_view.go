@@ -23,7 +23,7 @@ type weekView struct {
 	Pool     string // which pool Burn and Pace are about
 	InFlight []flight
 	Idle     string // said instead when nothing is in flight
-	Next     []nextRow
+	Queue    queueView
 	NeedsYou []nextRow
 }
 
@@ -71,18 +71,19 @@ type flight struct {
 	Pool                 string
 }
 
-// nextRow is a run that waits for something: a slot, or the person.
+// nextRow is a run that waits for the person, or in the launch queue.
 type nextRow struct {
 	ID         int64
 	Name, What string
 	Why        string
 }
 
-func newWeekView(w app.WeekView, pool string, now time.Time) weekView {
+func newWeekView(w app.WeekView, q app.QueueView, pool string, now time.Time) weekView {
 	v := weekView{
-		GPU:  newPoolCard("GPU", app.PoolGPU, w.Quota.GPU, w.Quota, now),
-		TPU:  newPoolCard("TPU", app.PoolTPU, w.Quota.TPU, w.Quota, now),
-		Pool: pool,
+		GPU:   newPoolCard("GPU", app.PoolGPU, w.Quota.GPU, w.Quota, now),
+		TPU:   newPoolCard("TPU", app.PoolTPU, w.Quota.TPU, w.Quota, now),
+		Pool:  pool,
+		Queue: newQueueView(q, now),
 	}
 	v.Banner = weekNotice(w, now)
 	weeks, pace, p := w.GPU, w.Pace, w.Quota.GPU
@@ -96,9 +97,6 @@ func newWeekView(w app.WeekView, pool string, now time.Time) weekView {
 	}
 	if len(v.InFlight) == 0 {
 		v.Idle = idleWords(w.Quota)
-	}
-	for _, r := range w.Waiting {
-		v.Next = append(v.Next, nextRow{r.ID, r.Name, poolLabel(r.Pool) + lang.L(" · up to ") + hours(r.CapHours), lang.L("starts when a slot frees")})
 	}
 	for _, r := range w.NeedsYou {
 		v.NeedsYou = append(v.NeedsYou, newNeed(r, now))
