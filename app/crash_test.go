@@ -331,7 +331,11 @@ func buildProject(t *testing.T, a *App, project, slug string) BuildResult {
 // half, and what was in the artifacts folder before is not lost.
 func TestKilledAtEveryStepOfCollect(t *testing.T) {
 	files := sessionFiles()
-	for n := 1; ; n++ {
+	step := 1
+	if testing.Short() { // the race detector's turn, which makes each child take seconds
+		step = 6
+	}
+	for n := 1; ; n += step {
 		w, url := served(t, saves(files))
 		home, project := t.TempDir(), t.TempDir()
 		writeAll(t, project, map[string]string{"artifacts/leaf/score.json": "mine, from before"})
