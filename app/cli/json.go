@@ -172,7 +172,7 @@ type queueJSON struct {
 type queueRowJSON struct {
 	rowJSON
 	Position int        `json:"position"` // from 1; 0 = stopped
-	Code     string     `json:"code"`     // slots, quota, inputs, missing, behind, paused, pushing, unclear, offline, pace, signin, due; of a stopped one: what stopped it
+	Code     string     `json:"code"`     // slots, quota, inputs, missing, behind, fill, paused, pushing, unclear, offline, pace, signin, due; of a stopped one: what stopped it
 	Why      string     `json:"why"`
 	Advice   string     `json:"advice"`
 	Stopped  bool       `json:"stopped"`
@@ -182,11 +182,17 @@ type queueRowJSON struct {
 	Dir      string     `json:"dir"`
 	Source   string     `json:"source_sha256"` // of the source that was authorised
 	Consent  string     `json:"consent"`
+	Least    *float64   `json:"least_h"`   // it may start with a shorter cap, from these hours on; null: with its own only
+	FollowUp bool       `json:"follow_up"` // it goes on with a run that was stopped
 }
 
 func queueRowOf(q app.QueueRow) queueRowJSON {
-	return queueRowJSON{rowJSON: rowOf(q.RunRow), Position: q.Position, Code: q.Code, Why: q.Why, Advice: q.Advice, Stopped: q.Stopped,
-		Since: when(q.Since), LastTry: when(q.LastTry), NextTry: when(q.NextTry), Dir: q.Dir, Source: q.Source, Consent: q.Consent}
+	j := queueRowJSON{rowJSON: rowOf(q.RunRow), Position: q.Position, Code: q.Code, Why: q.Why, Advice: q.Advice, Stopped: q.Stopped,
+		Since: when(q.Since), LastTry: when(q.LastTry), NextTry: when(q.NextTry), Dir: q.Dir, Source: q.Source, Consent: q.Consent, FollowUp: q.FollowUp}
+	if q.LeastH > 0 {
+		j.Least = &q.LeastH
+	}
+	return j
 }
 
 // lineJSON is one line of `logs --json`.

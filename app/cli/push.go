@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +22,10 @@ free session, too few hours before the reset or an input that is still running w
 itself, under the agreement given now and in its turn, while the window is open or "sandglass wait" runs ("sandglass queue").
 Without --queue nothing is ever sent later: a push that Kaggle cannot be shown to have has to be made again.
 
+With --queue --least-hours H a build may start with a shorter cap than its own, H hours at least, so that the last hours of a
+week are used instead of expiring. Its session knows the shorter cap, saves and stops in time; what is left is a resume. So it is
+for scripts that save checkpoints.
+
 JSON: run, kernel, version, url, cap_h, state, accelerator, pool, why, warnings. With --dry-run: kernel, dir, accelerator, pool,
 cap_h, left_after_h, cost, guards [{code, reason, override, advice, waits}], warnings, quota.`
 
@@ -31,7 +36,9 @@ func (p *program) pushCmd() *cobra.Command {
 		Use: "push DIR", Short: "Push a kernel folder, after checks and one question", Long: pushLong,
 		Example: "  sandglass push .sandglass/build/idea-train\n  sandglass push my-notebook --hours 3 --accelerator NvidiaTeslaT4 --yes --json",
 		Args:    args(1, 1, "the kernel's folder"),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return checkHours(cmd, "hours") },
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			return errors.Join(checkHours(cmd, "hours"), checkHours(cmd, "least-hours"))
+		},
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
 			return p.push(ctx, a, args[0], opt, yes, dry)
 		}),
@@ -41,6 +48,7 @@ func (p *program) pushCmd() *cobra.Command {
 	f.StringVar(&opt.Accelerator, "accelerator", "", "machine to ask for instead of the folder's")
 	f.BoolVar(&opt.Force, "force", false, "go on although a guard speaks against it")
 	f.BoolVar(&opt.QueueIfFull, "queue", false, "no free session, too few hours or an input still running: wait in the launch queue and go out by itself")
+	f.Float64Var(&opt.LeastHours, "least-hours", 0, "with --queue: it may start with a shorter cap, from these hours on, to use what is left of a week")
 	f.BoolVar(&opt.NoRun, "no-run", false, "save the kernel at Kaggle without running it")
 	f.BoolVar(&yes, "yes", false, "agree to the cost without being asked")
 	f.BoolVar(&dry, "dry-run", false, "say what would happen and send nothing")
@@ -86,6 +94,9 @@ func planText(w io.Writer, plan app.PushPlan) {
 		limit = ""
 	}
 	fmt.Fprintf(w, "%s on %s, %s%s\n", plan.Kernel, machine(plan.Accelerator), limit, plan.CostText)
+	if h := plan.Options.LeastHours; h > 0 {
+		fmt.Fprintf(w, "if it has to wait, it may start with a shorter cap, from %s on, to use what is left of a week\n", hours(h))
+	}
 	if v, ok := poolView(plan.Quota, plan.Pool); ok && v.Known {
 		fmt.Fprintf(w, "%s left of %s now, %s if the run uses its whole cap\n", hours(v.Left), hours(v.Total), hours(plan.LeftAfter))
 	}

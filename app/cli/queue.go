@@ -14,18 +14,19 @@ import (
 )
 
 const queueLong = `Lists the launch queue: runs that were authorised with "push --queue" and go out by themselves when a session, the quota and
-their inputs allow. They go in order, each accelerator's by itself. Two runs may be passed, because holding the order would
-only let hours expire: one that waits for its inputs, and one that no longer fits this week, by one that fits and is over
-before the reset.
+their inputs allow. They go in order, each accelerator's by itself; a follow-up (resume) is put before what has not begun. Three runs
+may be passed, because holding the order would only let hours expire: one that waits for its inputs; one that no longer fits this
+week, by one that fits and is over before the reset; and one that may be shortened, by one that may not be and fits.
 
-A run goes out exactly as it was authorised: source, cap and machine. When the build folder changed or is gone, an input was
+A run goes out exactly as it was authorised: source, cap and machine. Only one that was pushed with --least-hours may start with a
+shorter cap than its own: when that does not fit what is left of the week, or before the reset. When the build folder changed or is gone, an input was
 deleted or failed, or the cap fits no week any more, it leaves the queue, nothing is sent, and you are told. An authorisation
 does not expire. The queue is looked after while the window is open or "sandglass wait" runs.
 
 RUN is the number in the list, or what "sandglass status" takes.
 
 JSON: paused, served, runs [{run, kernel, name, position, code, why, advice, stopped, since, last_try, next_try, dir, source_sha256,
-consent, cap_h, accelerator, pool, state, …}].`
+consent, cap_h, least_h (the shortest cap it may start with; null: its own only), follow_up, accelerator, pool, state, …}].`
 
 func (p *program) queueCmd() *cobra.Command {
 	cmd := &cobra.Command{
@@ -94,6 +95,14 @@ func (p *program) queue(ctx context.Context, a core) error {
 	return p.result(out, func(w io.Writer) { queueText(w, out, p.now()) })
 }
 
+// capText is a cap, and the shortest one that a run may start with.
+func capText(r queueRowJSON) string {
+	if r.Least == nil {
+		return hours(r.CapHours)
+	}
+	return hours(r.CapHours) + ", at least " + hours(*r.Least)
+}
+
 func queueText(w io.Writer, q queueJSON, now time.Time) {
 	if len(q.Runs) == 0 {
 		fmt.Fprintln(w, "the launch queue is empty; put a run into it with: sandglass push DIR --queue")
@@ -116,7 +125,7 @@ func queueText(w io.Writer, q queueJSON, now time.Time) {
 		if r.Since != nil {
 			since = span(now.Sub(*r.Since))
 		}
-		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", place, r.Run, r.Name, machine(r.Accelerator), hours(r.CapHours), since, clause(r.Why))
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", place, r.Run, r.Name, machine(r.Accelerator), capText(r), since, clause(r.Why))
 	}
 	tw.Flush()
 	for _, r := range q.Runs {
