@@ -37,7 +37,17 @@ func (a *App) PlanPush(ctx context.Context, dir string, opt PushOptions) (PushPl
 	if err := p.checkLeast(opt); err != nil {
 		return PushPlan{}, err
 	}
-	return a.planOf(ctx, acc, p, opt)
+	plan, err := a.planOf(ctx, acc, p, opt)
+	if err != nil {
+		return plan, err
+	}
+	if r, ok, err := a.RehearsalOf(ctx, p.folder.Dir); err == nil && ok { // one that cannot be read is none
+		plan.Rehearsal = &RehearsalNote{OK: r.OK, Verdict: r.Verdict, At: r.At}
+		if !r.OK {
+			plan.Warnings = append(plan.Warnings, "This very script was rehearsed here and the rehearsal failed: "+r.Verdict)
+		}
+	}
+	return plan, nil
 }
 
 // pushFolder is a kernel folder, read and decided: what would be sent and for how long.

@@ -147,13 +147,21 @@ type PushPlan struct {
 	Guards      []Guard // empty: nothing speaks against it
 	Warnings    []string
 	Options     PushOptions
-	CostText    string // "up to 7.0 GPU-hours"; the words of the push button and of the terminal question
+	CostText    string         // "up to 7.0 GPU-hours"; the words of the push button and of the terminal question
+	Rehearsal   *RehearsalNote // the newest of this very script; nil: it was never rehearsed
 
 	source string    // SHA-256 of what was planned: a folder that changed since is not pushed
 	at     time.Time // when the guards were asked
 	pushes int64     // pushes of this process so far: another one makes the guards stale
 	cut    error     // Kaggle could not be reached; nil = it was
 	last   int64     // the newest run of this kernel: a newer one is another push that came first
+}
+
+// RehearsalNote is how a rehearsal went.
+type RehearsalNote struct {
+	OK      bool      `json:"ok"`
+	Verdict string    `json:"verdict"` // one sentence
+	At      time.Time `json:"at"`      // when it ended
 }
 
 // Consent records who authorised a spend of quota. A push without consent is refused.

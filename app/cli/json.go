@@ -62,21 +62,22 @@ func buildOf(r app.BuildResult) buildJSON {
 
 // planJSON is `push --dry-run --json`.
 type planJSON struct {
-	Kernel      string      `json:"kernel"`
-	Dir         string      `json:"dir"`
-	Accelerator string      `json:"accelerator"`
-	Pool        string      `json:"pool"`
-	CapHours    float64     `json:"cap_h"`
-	LeftAfter   float64     `json:"left_after_h"`
-	Cost        string      `json:"cost"`
-	Guards      []app.Guard `json:"guards"`
-	Warnings    []string    `json:"warnings"`
-	Quota       quotaJSON   `json:"quota"`
+	Kernel      string             `json:"kernel"`
+	Dir         string             `json:"dir"`
+	Accelerator string             `json:"accelerator"`
+	Pool        string             `json:"pool"`
+	CapHours    float64            `json:"cap_h"`
+	LeftAfter   float64            `json:"left_after_h"`
+	Cost        string             `json:"cost"`
+	Guards      []app.Guard        `json:"guards"`
+	Warnings    []string           `json:"warnings"`
+	Quota       quotaJSON          `json:"quota"`
+	Rehearsal   *app.RehearsalNote `json:"rehearsal"` // the newest of this very script; null: none
 }
 
 func planOf(p app.PushPlan) planJSON {
 	return planJSON{Kernel: p.Kernel, Dir: p.Dir, Accelerator: p.Accelerator, Pool: p.Pool, CapHours: p.CapHours, LeftAfter: p.LeftAfter,
-		Cost: p.CostText, Guards: list(p.Guards), Warnings: list(p.Warnings), Quota: quotaOf(p.Quota)}
+		Cost: p.CostText, Guards: list(p.Guards), Warnings: list(p.Warnings), Quota: quotaOf(p.Quota), Rehearsal: p.Rehearsal}
 }
 
 // pushJSON is `push --json`.

@@ -27,7 +27,8 @@ week are used instead of expiring. Its session knows the shorter cap, saves and 
 for scripts that save checkpoints.
 
 JSON: run, kernel, version, url, cap_h, state, accelerator, pool, why, warnings. With --dry-run: kernel, dir, accelerator, pool,
-cap_h, left_after_h, cost, guards [{code, reason, override, advice, waits}], warnings, quota.`
+cap_h, left_after_h, cost, guards [{code, reason, override, advice, waits}], warnings, quota, rehearsal {ok, verdict, at} (null when
+this very script was never rehearsed).`
 
 func (p *program) pushCmd() *cobra.Command {
 	var opt app.PushOptions
@@ -99,6 +100,9 @@ func planText(w io.Writer, plan app.PushPlan) {
 	}
 	if v, ok := poolView(plan.Quota, plan.Pool); ok && v.Known {
 		fmt.Fprintf(w, "%s left of %s now, %s if the run uses its whole cap\n", hours(v.Left), hours(v.Total), hours(plan.LeftAfter))
+	}
+	if r := plan.Rehearsal; r != nil {
+		fmt.Fprintf(w, "rehearsed %s: %s\n", moment(r.At), r.Verdict)
 	}
 	for _, g := range plan.Guards {
 		fmt.Fprintf(w, "against it: %s", g.Reason)
