@@ -167,11 +167,18 @@ func (c QueueWaits) Describe() string {
 		}
 		lo, hi = math.Min(lo, w.Hours), math.Max(hi, w.Hours)
 	}
-	s := fmt.Sprintf("Waits in the queue of %d runs", len(waits))
-	if len(waits) == 1 {
-		s = "Wait in the queue of one run"
+	ended := len(waits) - waiting
+	switch {
+	case len(waits) == 1 && ended == 1:
+		return fmt.Sprintf("Wait in the queue of one run: %.1f h.", m)
+	case len(waits) == 1:
+		return fmt.Sprintf("Wait in the queue of one run, which is still waiting: %.1f h so far.", waits[0].Hours)
 	}
-	if ok {
+	s := fmt.Sprintf("Waits in the queue of %d runs", len(waits))
+	switch {
+	case ended == 1:
+		s += fmt.Sprintf(": one of %.1f h", m)
+	case ok:
 		s += fmt.Sprintf(": median %.1f h, from %.1f to %.1f h", m, lo, hi)
 	}
 	if waiting > 0 {

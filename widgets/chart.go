@@ -52,6 +52,7 @@ type Chart struct {
 	OnExport func(name string, write func(io.Writer) error)
 	Name     string // base of export names
 	OnPin    func(charts.Hit)
+	OnFocus  func() // it got the keyboard: a scroller brings it into sight
 
 	data    charts.Chart
 	version int64
@@ -344,6 +345,9 @@ func (c *Chart) FocusGained() {
 		c.at = fyne.NewPos(float32(float64(pic.Plot.Max.X-1)/s), float32(float64(pic.Plot.Min.Y+pic.Plot.Dy()/2)/s))
 	}
 	c.refreshCross()
+	if c.OnFocus != nil {
+		c.OnFocus()
+	}
 }
 
 // FocusLost implements fyne.Focusable.

@@ -37,6 +37,14 @@ func (r *KeyRow) FocusGained() {
 	}
 }
 
+// Tapped opens the row, and gives it the keyboard: what was clicked is what the keys are about from then on.
+func (r *KeyRow) Tapped(e *fyne.PointEvent) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(r); c != nil && !r.focused {
+		c.Focus(r)
+	}
+	r.TapRow.Tapped(e)
+}
+
 // TypedKey implements fyne.Focusable.
 func (r *KeyRow) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {

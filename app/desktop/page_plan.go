@@ -43,6 +43,7 @@ type planPage struct {
 
 	last  app.PlanView
 	have  bool
+	doing bool   // what was done last is not shown yet: the rows are about what was before
 	state string // for a driving script
 	stop  context.CancelFunc
 }
@@ -67,13 +68,16 @@ func newPlanPage(h host) *planPage {
 	p.queue, p.backlog = newQueueCard(p), newBacklogCard(p)
 	p.planned = widgets.VBox(widgets.Gap12, widgets.Columns(widgets.Gap12, 0, nil, p.gpu.card, p.tpu.card), p.weekRow())
 	// What is to be done at the left, what it rests on at the right, each as high as it is.
-	rest := widgets.Columns(widgets.Gap12, 700, []float32{1.6, 1}, widgets.VBox(widgets.Gap12, p.start.card, p.queue.card), widgets.VBox(widgets.Gap12, p.costs.card, p.waitCard()))
+	rest := widgets.Columns(widgets.Gap12, 700, []float32{1.6, 1}, container.New(lastGrows{}, p.start.card, p.queue.card), widgets.VBox(widgets.Gap12, p.costs.card, p.waitCard()))
 	body := widgets.VBox(widgets.Gap12, p.busy.box, p.banner, p.none, p.planned, rest, p.backlog.card)
 	p.ready = scrolled(body)
 	p.scroll = p.ready.(*fyne.Container).Objects[0].(*container.Scroll)
 	p.ready.Hide()
 	p.wait = widgets.NewEmptyState(widgets.IconPlan, lang.L("Reading the plan…"), lang.L("The run log, the backlog and the last reading of the quota are put together."), "", nil)
 	p.root = pageFrame(p.head, container.NewStack(p.wait, p.ready))
+	for _, c := range []*widgets.Chart{p.calendar, p.waits} {
+		c.OnFocus = func() { p.reveal(c) }
+	}
 	return p
 }
 
@@ -127,7 +131,7 @@ func (p *planPage) Load(ctx context.Context) func() {
 
 // Update shows a snapshot.
 func (p *planPage) Update(v app.PlanView, now time.Time) {
-	p.last, p.have = v, true
+	p.last, p.have, p.doing = v, true, false
 	p.render(now)
 	p.wait.Hide()
 	p.ready.Show()
@@ -135,7 +139,7 @@ func (p *planPage) Update(v app.PlanView, now time.Time) {
 
 // failed shows why there is nothing to show; a page that has a snapshot keeps it and says so above it.
 func (p *planPage) failed(ex app.Explained) {
-	p.state = "failed"
+	p.state, p.doing = "failed", false
 	if p.have {
 		p.banner.Set(widgets.ColorBad, ex.Title, ex.Sentence+" "+ex.Action, lang.L("Try again"))
 		p.banner.Show()
@@ -206,8 +210,13 @@ func (p *planPage) refresh() {
 	})
 }
 
-// act does something in the core off the UI thread and shows what came of it.
+// act does something in the core off the UI thread and shows what came of it. Until that is shown nothing else is done: a key that
+// repeats would be about a row that is gone.
 func (p *planPage) act(do func(ctx context.Context, core *app.App) error) {
+	if p.doing {
+		return
+	}
+	p.doing = true
 	p.h.Background(func(ctx context.Context) {
 		err := do(ctx, p.h.Core())
 		p.h.Do(func() {
@@ -227,6 +236,8 @@ func (p *planPage) Hidden() {
 		p.stop()
 		p.stop = nil
 	}
+	p.queue.undo.forget()
+	p.backlog.undo.forget()
 }
 
 // reveal scrolls the page so that what has the keyboard is seen.

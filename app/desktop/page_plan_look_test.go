@@ -56,6 +56,9 @@ func samplePlan(t *testing.T, n, q int) app.PlanView {
 			r.Pool, r.Name, r.CapHours, r.Why = app.PoolTPU, "vit-xla-long-schedule", 9, "the TPU session is taken by vit-xla"
 			v.Queue.Warnings = []string{"Once it is pushed, a TPU run holds the one TPU slot of the account for as long as it waits in Kaggle's own queue, half a day or more: no other TPU run can start meanwhile, and only deleting the kernel drops it."}
 		}
+		if i == 1 {
+			r.LeastH = 3
+		}
 		if i == q-1 && q > 4 {
 			r.Stopped, r.Position, r.Why, r.Advice = true, 0, "its build folder changed since it was authorised", "Push it again to send what is there now."
 		}

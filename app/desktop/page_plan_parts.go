@@ -20,7 +20,6 @@ type planCard struct {
 	number, unit, note *widgets.Text
 	explore, end, lost *widgets.Text
 	bar                *widgets.QuotaBar
-	figures            *fyne.Container
 	known              *fyne.Container // hidden while the hours are not
 }
 
@@ -29,11 +28,11 @@ func newPlanCard() *planCard {
 		number: widgets.NewText("", "", widgets.SizeNumber, fyne.TextStyle{Bold: true}), bar: widgets.NewQuotaBar(),
 		explore: widgets.Strong(""), end: widgets.Strong(""), lost: widgets.Strong("")}
 	line := container.NewBorder(nil, nil, c.title, nil, widgets.Pad(0, 0, 0, widgets.Gap12, c.now))
-	c.figures = widgets.Columns(widgets.Gap8, 0, nil,
+	figures := widgets.Columns(widgets.Gap8, 0, nil,
 		figure(widgets.LegendItem{Word: lang.L("to explore"), Color: widgets.ColorAccent, Share: 0.8}, c.explore),
 		figure(widgets.LegendItem{Word: lang.L("for the end"), Color: widgets.ColorGood, Share: 0.75}, c.end),
 		figure(widgets.LegendItem{Word: lang.L("expires"), Color: widgets.ColorBad, Share: 0.8}, c.lost))
-	c.known = widgets.VBox(widgets.Gap4, container.New(baseline{}, c.number, c.unit), c.bar, widgets.Pad(widgets.Gap4, 0, 0, 0, c.figures))
+	c.known = widgets.VBox(widgets.Gap4, container.New(baseline{}, c.number, c.unit), c.bar, widgets.Pad(widgets.Gap4, 0, 0, 0, figures))
 	c.card = widgets.NewCard("", nil, widgets.VBox(widgets.Gap4, line, c.known, c.note))
 	return c
 }
@@ -241,13 +240,18 @@ func (u *undoLine) offer(words string, back func(context.Context) error) {
 	u.box.Refresh()
 }
 
-func (u *undoLine) undo() {
-	back := u.back
-	if back == nil || !u.box.Visible() {
-		return
-	}
+// forget takes the line away: what was removed stays so.
+func (u *undoLine) forget() {
 	u.back = nil
 	u.box.Hide()
+}
+
+func (u *undoLine) undo() {
+	back := u.back
+	if back == nil || !u.box.Visible() || u.p.doing {
+		return
+	}
+	u.forget()
 	if w := u.p.h.Window(); w != nil && w.Canvas().Focused() == fyne.Focusable(u.button) {
 		w.Canvas().Unfocus()
 	}
@@ -380,7 +384,7 @@ func (c *queueCard) move(r queueRow, delta int) {
 	if r.Stopped || r.First && delta < 0 || r.Last && delta > 0 {
 		return
 	}
-	if c.has() {
+	if c.has() && !c.p.doing {
 		c.follow = r.ID
 	}
 	c.p.act(func(ctx context.Context, core *app.App) error { return core.QueueMove(ctx, r.ID, delta) })

@@ -351,3 +351,72 @@ func TestThePlanKeepsItsSnapshotWhenTheNextOneFails(t *testing.T) {
 		t.Error("the other reasons are not shown")
 	}
 }
+
+// Whatever a mouse can do on the page the keyboard reaches, and what has the keyboard is in sight.
+func TestTheTabKeyWalksTheWholePlan(t *testing.T) {
+	defer widgets.DrawInline()()
+	s, _, p := openPlan(t, signedIn(t, nil))
+	v := samplePlan(t, 30, 8)
+	for i := range v.Waits.Waits {
+		v.Waits.Waits[i].Name = "vit"
+	}
+	p.Update(v, testNow)
+	s.win.Resize(fyne.NewSize(900, 600))
+	c := s.win.Canvas()
+	d := fyne.CurrentApp().Driver()
+	walk, ok := c.(interface{ FocusNext() })
+	if !ok {
+		t.Fatal("the canvas has no Tab key")
+	}
+	seen := map[fyne.Focusable]bool{}
+	for range 200 {
+		walk.FocusNext()
+		f := c.Focused()
+		if f == nil || seen[f] {
+			break
+		}
+		seen[f] = true
+		o := f.(fyne.CanvasObject)
+		top := d.AbsolutePositionForObject(o).Y
+		if top < 0 || top+fyne.Min(o.Size().Height, 100) > 600 {
+			t.Errorf("%T at %.0f with a height of %.0f has the keyboard out of sight", f, top, o.Size().Height)
+		}
+	}
+	want := map[string]fyne.Focusable{"deadline": p.until, "calendar": p.calendar, "waits": p.waits, "pause": p.queue.pause, "add": p.backlog.add,
+		"a suggestion": p.start.rows[0].button, "the first in the queue": p.queue.rows[0].row, "the last in the queue": p.queue.rows[7].row,
+		"the first idea": p.backlog.rows[0].row, "the last idea": p.backlog.rows[29].row}
+	for name, f := range want {
+		if !seen[f] {
+			t.Errorf("the Tab key does not reach %s", name)
+		}
+	}
+	if _, ok := s.state.marks["plan.more"].(fyne.Focusable); !ok || !seen[s.state.marks["plan.more"].(fyne.Focusable)] {
+		t.Error("the Tab key does not reach the other reasons")
+	}
+}
+
+func TestAClickedRowHasTheKeyboard(t *testing.T) {
+	s, ui, p := openPlan(t, signedIn(t, func(core *app.App) {
+		if _, err := core.AddBacklog(t.Context(), app.BacklogItem{Name: "seed2"}); err != nil {
+			t.Fatal(err)
+		}
+	}))
+	row := p.backlog.rows[0].row
+	test.Tap(row)
+	s.escape()
+	if s.dialogs != 0 || s.win.Canvas().Focused() != fyne.Focusable(row) {
+		t.Fatalf("after the dialog the keyboard is on %T", s.win.Canvas().Focused())
+	}
+	for range 3 { // a key that repeats is about this one row
+		key(row, fyne.KeyDelete)
+	}
+	ui.until("the idea to go", func() bool { return p.backlog.n == 0 && !p.doing })
+	if s.dialogs != 0 {
+		t.Error("the second press was an error")
+	}
+	s.Go("week")
+	s.Go("plan")
+	if p.backlog.undo.box.Visible() {
+		t.Error("the way back is offered on another visit")
+	}
+}

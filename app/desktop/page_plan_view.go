@@ -340,6 +340,9 @@ func newQueueView(q app.QueueView, now time.Time) queueView {
 		Empty: lang.L("Nothing waits. A run that finds every slot taken is kept here and pushed by itself when one frees.")}
 	for _, r := range q.Rows {
 		row := queueRow{ID: r.ID, Name: r.Name, Stopped: r.Stopped, What: poolLabel(r.Pool) + lang.L(" · up to ") + hours(r.CapHours), Why: upper(r.Why)}
+		if r.LeastH > 0 {
+			row.What += fmt.Sprintf(lang.L(", from %s on"), hours(r.LeastH))
+		}
 		if r.Stopped {
 			row.Why = strings.TrimSpace(upper(r.Why) + ". " + r.Advice)
 			row.What += lang.L(" · left the queue")
