@@ -16,6 +16,20 @@ import (
 	"sandglass/planner"
 )
 
+// Verdicts and advice of a Gain.
+const (
+	BeyondNoise = planner.BeyondNoise
+	WithinNoise = planner.WithinNoise
+	TooFewFolds = planner.TooFewFolds
+
+	AdviceKeep       = planner.AdviceKeep
+	AdvicePromote    = planner.VerdictPromote
+	AdviceSecondSeed = planner.AdviceSecondSeed
+	AdviceMoreFolds  = planner.AdviceMoreFolds
+	AdviceNoGain     = planner.AdviceNoGain
+	AdviceDrop       = planner.AdviceDrop
+)
+
 // FoldScore is what one fold came to.
 type FoldScore struct {
 	Fold  int     `json:"fold"`
@@ -174,6 +188,21 @@ func (a *App) SetBaseline(ctx context.Context, project, name string) error {
 	return nil
 }
 
+// PromoteSpec is what the full run of a screened idea is built from: the words of its run, over all folds, under a name without
+// -screen. Its schedule and its data are the command's, which only the person can lengthen.
+func (a *App) PromoteSpec(ctx context.Context, id int64) (BuildSpec, error) {
+	spec, err := a.SpecOf(ctx, id)
+	if err != nil {
+		return spec, err
+	}
+	spec.Folds, spec.Slug, spec.ResumeFrom, spec.Out = nil, "", nil, ""
+	if m := screenName.FindStringSubmatch(spec.Name); m != nil {
+		spec.Command = strings.ReplaceAll(spec.Command, spec.Name, m[1])
+		spec.Name = m[1]
+	}
+	return spec, nil
+}
+
 func noSuchExperiment(name, project string) error {
 	reason := fmt.Sprintf("no run is called %q", name)
 	if project != "" {
@@ -223,7 +252,7 @@ func (l *lab) gain(own, base *trial, control bool) (*Gain, string) {
 	case base == nil:
 		return nil, "the project has no baseline"
 	case base.full == nil:
-		return nil, base.name + " measured nothing yet"
+		return nil, "nothing was measured by " + base.name + " yet"
 	}
 	m, against := own.full, base.full
 	if m.kind == KindScreen {
@@ -239,9 +268,9 @@ func (l *lab) gain(own, base *trial, control bool) (*Gain, string) {
 
 func noControl(m *tally, base *trial) string {
 	if m.epochs > 0 {
-		return fmt.Sprintf("%s was not run with a schedule of %d on these folds: one such control makes every screen comparable", base.name, m.epochs)
+		return fmt.Sprintf("there is no control: %s was not run with a schedule of %d on these folds, and one such run makes every screen comparable", base.name, m.epochs)
 	}
-	return base.name + " was not run at these settings on these folds: one such control makes every screen comparable"
+	return "there is no control: " + base.name + " was not run at these settings on these folds, and one such run makes every screen comparable"
 }
 
 // control is what a screen is held against: with named, the one that it was built to be shown beside; else what base measured with
@@ -318,8 +347,8 @@ func gainOf(m, against *tally, noise planner.SeedNoise) *Gain {
 	if c.HasBar {
 		g.Low, g.High = &c.Low, &c.High
 	}
-	if m.kind == KindScreen && g.Advice == planner.AdviceKeep {
-		g.Advice = planner.VerdictPromote
+	if m.kind == KindScreen && g.Advice == AdviceKeep {
+		g.Advice = AdvicePromote
 	}
 	g.Text = g.words(cmp.Or(m.metric, against.metric))
 	return g
@@ -466,7 +495,7 @@ func (a *App) Compare(ctx context.Context, ask CompareAsk) (Compared, error) {
 	for _, name := range names[1:] {
 		if m := l.byName[name].full; m != nil && base.full != nil {
 			if why := unlike(m, base.full); why != "" {
-				return Compared{}, &CallError{Reason: why, Action: "Compare runs of one metric and one split, or name another --baseline."}
+				return Compared{}, &CallError{Reason: why, Action: "Compare runs of one metric and one split, or against another baseline."}
 			}
 		}
 	}
@@ -539,7 +568,7 @@ func (a *App) compareLab(ctx context.Context, ask CompareAsk) (*lab, []string, e
 		for _, l := range found {
 			dirs = append(dirs, cmp.Or(l.dir, "none"))
 		}
-		return nil, nil, &CallError{Reason: "several projects have runs of these names: " + strings.Join(dirs, ", "), Action: "Name one with --project."}
+		return nil, nil, &CallError{Reason: "several projects have runs of these names: " + strings.Join(dirs, ", "), Action: "Name the project (--project)."}
 	}
 	l := found[0]
 	if ask.Baseline == "" && l.baseline != nil {
@@ -552,7 +581,7 @@ func (a *App) compareLab(ctx context.Context, ask CompareAsk) (*lab, []string, e
 		}
 	}
 	if len(names) < 2 {
-		return nil, nil, &CallError{Reason: "there is only " + names[0] + " to compare", Action: "Name a second run, or another --baseline."}
+		return nil, nil, &CallError{Reason: "there is only " + names[0] + " to compare", Action: "Name a second run, or another baseline."}
 	}
 	return l, names, nil
 }

@@ -160,7 +160,7 @@ func TestExperimentsMeasureTheirGain(t *testing.T) {
 	wantNear(t, "spread", x.Spread, math.Sqrt(.00025), 1e-12)
 	wantNear(t, "hours a fold", x.FoldHours, .96, 1e-12)
 	g := by["better"].Gain
-	if g == nil || g.Verdict != planner.BeyondNoise || g.Advice != planner.AdviceKeep || g.Better != 5 || len(g.Folds) != 5 || g.Source != "folds" {
+	if g == nil || g.Verdict != BeyondNoise || g.Advice != AdviceKeep || g.Better != 5 || len(g.Folds) != 5 || g.Source != "folds" {
 		t.Fatalf("better: %+v", g)
 	}
 	wantNear(t, "gain", g.Mean, .004, 1e-12)
@@ -168,7 +168,7 @@ func TestExperimentsMeasureTheirGain(t *testing.T) {
 		t.Errorf("told as %q, want %q", g.Text, want)
 	}
 	wantNear(t, "score without an assembled one", by["better"].Score, .824, 1e-12)
-	if g := by["mixed"].Gain; g == nil || g.Verdict != planner.WithinNoise || g.Advice != planner.AdviceSecondSeed {
+	if g := by["mixed"].Gain; g == nil || g.Verdict != WithinNoise || g.Advice != AdviceSecondSeed {
 		t.Errorf("mixed: %+v", g)
 	}
 	if x := by["broken"]; x.Gain != nil || x.Why != "it measured nothing yet" || x.Kind != "" || x.Hours != .2 || x.FoldHours != nil || x.Newest.Outcome != OutcomeFailed {
@@ -209,7 +209,7 @@ func TestScreensAreHeldAgainstTheirControl(t *testing.T) {
 	b.run(scored{name: "lone", epochs: 6, scores: map[int]float64{0: .72}, taskS: 120})
 	by, p := b.all()
 	// A short training is never held against a long one.
-	if x := by["lone"]; x.Kind != KindScreen || x.Gain != nil || !strings.Contains(x.Why, "baseline was not run with a schedule of 6") {
+	if x := by["lone"]; x.Kind != KindScreen || x.Gain != nil || !strings.Contains(x.Why, "there is no control: baseline was not run with a schedule of 6") {
 		t.Errorf("a screen without a control: %+v %q", x.Gain, x.Why)
 	}
 	// Without a control the scores are ranked: all screens are of one kind.
@@ -218,7 +218,7 @@ func TestScreensAreHeldAgainstTheirControl(t *testing.T) {
 	}
 	b.run(scored{name: "baseline", epochs: 6, scores: map[int]float64{0: .70}, taskS: 120})
 	by, p = b.all()
-	if x := by["lone"]; x.Gain == nil || x.Gain.Verdict != planner.TooFewFolds || x.Gain.Advice != planner.AdviceMoreFolds || math.Abs(*x.Gain.Mean-.02) > 1e-12 || x.Gain.Low != nil {
+	if x := by["lone"]; x.Gain == nil || x.Gain.Verdict != TooFewFolds || x.Gain.Advice != AdviceMoreFolds || math.Abs(*x.Gain.Mean-.02) > 1e-12 || x.Gain.Low != nil {
 		t.Errorf("a screen with a control: %+v %q", x.Gain, x.Why)
 	}
 	if x := by["idea4"]; x.Kind != KindFull || x.Gain == nil || math.Abs(*x.Gain.Mean-.015) > 1e-9 || x.Runs != 2 {
@@ -269,7 +269,7 @@ func TestSeedsTellTheNoise(t *testing.T) {
 	}
 	g := by["idea"].Gain
 	half := planner.TQuantile(.975, 2) * math.Sqrt(.0002*2/2)
-	if g == nil || g.Source != "seeds" || g.Verdict != planner.WithinNoise || g.Advice != planner.AdviceSecondSeed {
+	if g == nil || g.Source != "seeds" || g.Verdict != WithinNoise || g.Advice != AdviceSecondSeed {
 		t.Fatalf("two folds under one seed: %+v", g)
 	}
 	wantNear(t, "low", g.Low, .06-half, 1e-9)
@@ -278,7 +278,7 @@ func TestSeedsTellTheNoise(t *testing.T) {
 	seeded("idea", 3, .859, .869)
 	by, p = b.all()
 	x := by["idea"]
-	if x.Seeds != 3 || math.Abs(*x.Mean-.865) > 1e-9 || p.Noise[0].DF != 6 || x.Gain.Verdict != planner.BeyondNoise {
+	if x.Seeds != 3 || math.Abs(*x.Mean-.865) > 1e-9 || p.Noise[0].DF != 6 || x.Gain.Verdict != BeyondNoise {
 		t.Errorf("three seeds: %+v, gain %+v, noise %+v", x, x.Gain, p.Noise)
 	}
 }
@@ -397,6 +397,22 @@ func TestJobsOfOneSessionShareItsHours(t *testing.T) {
 	by, _ := b.all()
 	if by["idea"].Hours != 1 || by["seed2"].Hours != 3 || *by["seed2"].Mean != .7 || by["seed2"].Metric != "AUC" && by["seed2"].Metric != "" {
 		t.Errorf("%+v", by)
+	}
+}
+
+func TestAScreenIsPromoted(t *testing.T) {
+	b := newTrialBench(t)
+	r := b.run(scored{name: "aug-b-screen", scores: map[int]float64{0: .8}, command: "python src/train.py --name aug-b-screen --folds {fold} --mix 0.2"})
+	spec, err := b.a.PromoteSpec(t.Context(), r.ID)
+	if err != nil || spec.Name != "aug-b" || spec.Command != "python src/train.py --name aug-b --folds {fold} --mix 0.2" || spec.Folds != nil || spec.Project != b.project {
+		t.Errorf("%+v, %v", spec, err)
+	}
+	r = b.run(scored{name: "ema", scores: map[int]float64{0: .8}})
+	if spec, err := b.a.PromoteSpec(t.Context(), r.ID); err != nil || spec.Name != "ema" || spec.Folds != nil {
+		t.Errorf("%+v, %v", spec, err)
+	}
+	if _, err := b.a.PromoteSpec(t.Context(), 99); err == nil {
+		t.Error("a run that is not there was promoted")
 	}
 }
 

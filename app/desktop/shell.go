@@ -218,6 +218,8 @@ func (s *shell) build(to route) page {
 		p = newRunsPage(s)
 	case "plan":
 		p = newPlanPage(s)
+	case "experiments":
+		p = newExperimentsPage(s)
 	case "new":
 		p = newNewPage(s)
 	case "settings":

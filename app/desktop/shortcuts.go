@@ -40,6 +40,7 @@ func (s *shell) keys() map[fyne.KeyName]func() {
 		fyne.Key1: func() { s.Go("week") },
 		fyne.Key2: func() { s.Go("runs") },
 		fyne.Key3: func() { s.Go("plan") },
+		fyne.Key4: func() { s.Go("experiments") },
 		fyne.Key5: func() { s.Go("settings") },
 		fyne.KeyR: s.refresh,
 		fyne.KeyF: s.find,

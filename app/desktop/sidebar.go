@@ -80,6 +80,7 @@ func newSidebar(s *shell) *sidebar {
 		{"week", lang.L("Week"), widgets.IconWeek},
 		{"runs", lang.L("Runs"), widgets.IconRuns},
 		{"plan", lang.L("Plan"), widgets.IconPlan},
+		{"experiments", lang.L("Experiments"), widgets.IconExperiments},
 		{"settings", lang.L("Settings"), widgets.IconSettings},
 	} {
 		item := widgets.NewSidebarItem(it.icon, it.label, func() { s.Go(it.page) })
