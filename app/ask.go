@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"sandglass/app/runlog"
@@ -129,7 +130,7 @@ func (a *App) storeVerdict(ctx context.Context, r runlog.Run, v planner.Verdict,
 		if v.State != planner.StateNotVisible {
 			r.State = v.State
 		}
-		if v.Note != "" {
+		if v.Note != "" && !strings.HasPrefix(r.Note, askedToStop) { // who was asked to stop it is known better here
 			r.Note = v.Note
 		}
 		if v.Message != "" {

@@ -44,7 +44,7 @@ func Explain(err error) Explained {
 		return Explained{}
 	}
 	e, ok := Explained{}, false
-	for _, words := range []func(error) (Explained, bool){explainPush, explainSpec, explainCollect, explainAccount, explainKeychain, explainRunlog, explainCall, explainMachine} {
+	for _, words := range []func(error) (Explained, bool){explainPush, explainStands, explainSpec, explainCollect, explainAccount, explainKeychain, explainRunlog, explainCall, explainMachine} {
 		if e, ok = words(err); ok {
 			break
 		}

@@ -58,6 +58,8 @@ type core interface {
 	Wait(ctx context.Context, kernel string, opt app.WaitOptions, onChange func(app.RunView)) (app.RunView, error)
 	Collect(ctx context.Context, kernel string, opt app.CollectOptions, progress func(app.Progress)) (app.Collected, error)
 	Delete(ctx context.Context, kernel string) error
+	Cancel(ctx context.Context, kernel string, session int64) (app.Cancelled, error)
+	Release(ctx context.Context, kernel string, force bool) (app.Released, error)
 	Resolve(ctx context.Context, kernel string) (app.RunRow, error)
 	Runs(ctx context.Context, f app.RunFilter) ([]app.RunRow, error)
 	Run(ctx context.Context, id int64) (app.RunView, error)
@@ -178,7 +180,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
 	root.AddCommand(
 		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.acceleratorCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.compareCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.deleteCmd(),
+		p.quotaCmd(), p.acceleratorCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.compareCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.cancelCmd(), p.releaseCmd(), p.deleteCmd(),
 		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
 	)
 	return root
