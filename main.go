@@ -12,12 +12,18 @@ import (
 // version is set by the linker: -ldflags "-X main.version=v1.2.3".
 var version = "dev"
 
+// hiddenFlag is how the system starts Sandglass at login: in the tray. It is app.HiddenFlag.
+const hiddenFlag = "--hidden"
+
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run decides between window and verb. The process number that macOS passes to a program started from the Finder is no verb.
 func run(args []string) int {
 	if len(args) == 0 || (len(args) == 1 && strings.HasPrefix(args[0], "-psn_")) {
-		return window(version)
+		return window(version, false)
+	}
+	if len(args) == 1 && args[0] == hiddenFlag {
+		return window(version, true)
 	}
 	attachConsole()
 	cli.Version = version

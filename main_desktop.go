@@ -12,4 +12,4 @@ import (
 var icon []byte
 
 // window opens the desktop and returns when it has been closed for good.
-func window(version string) int { return desktop.Main(version, icon) }
+func window(version string, hidden bool) int { return desktop.Main(version, icon, hidden) }

@@ -22,7 +22,7 @@ const pauseMost = 25 * time.Hour
 type NoticeKind struct {
 	Kind string // of Notice.Kind
 	Name string // "A run finished"
-	What string // what it tells besides, "" = nothing
+	What string // what it tells besides
 }
 
 // NoticeKinds are all kinds, the most wanted first.
@@ -35,7 +35,7 @@ func NoticeKinds() []NoticeKind {
 		{"slot-freed", "A slot freed", "and nothing that waits takes it"},
 		{"queue-stopped", "The launch queue stopped a run", "it waits for you, nothing was sent"},
 		{"expiring", "Hours are about to expire", "when nothing is planned for them, a day before the reset"},
-		{"quota-reset", "The week's hours are back", ""},
+		{"quota-reset", "The week's hours are back", "how many, and until when"},
 	}
 }
 

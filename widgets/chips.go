@@ -20,6 +20,7 @@ type Chip struct {
 type FilterChips struct {
 	widget.BaseWidget
 	OnSelected func(key string)
+	OnFocus    func() // one of them got the keyboard: a scroller brings it into sight
 
 	chips    []Chip
 	selected string
@@ -100,9 +101,15 @@ func (c *chip) Tapped(*fyne.PointEvent)        { c.f.Select(c.chip().Key) }
 func (c *chip) MouseIn(*desktop.MouseEvent)    { c.hovered = true; c.Refresh() }
 func (c *chip) MouseMoved(*desktop.MouseEvent) {}
 func (c *chip) MouseOut()                      { c.hovered = false; c.Refresh() }
-func (c *chip) FocusGained()                   { c.focused = true; c.Refresh() }
-func (c *chip) FocusLost()                     { c.focused = false; c.Refresh() }
-func (c *chip) TypedRune(rune)                 {}
+func (c *chip) FocusGained() {
+	c.focused = true
+	c.Refresh()
+	if c.f.OnFocus != nil {
+		c.f.OnFocus()
+	}
+}
+func (c *chip) FocusLost()     { c.focused = false; c.Refresh() }
+func (c *chip) TypedRune(rune) {}
 func (c *chip) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:

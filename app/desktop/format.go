@@ -56,7 +56,7 @@ func when(t, now time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	t, now = t.Local(), now.Local()
+	t, now = app.Local(t), app.Local(now)
 	age := now.Sub(t)
 	day := func(t time.Time) time.Time { y, m, d := t.Date(); return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 	days := int(day(now).Sub(day(t)).Hours() / 24)
@@ -80,7 +80,7 @@ func when(t, now time.Time) string {
 
 // clock writes a moment to come: "07:40", "Sat 01:00".
 func clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
+	t, now = app.Local(t), app.Local(now)
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04")
 	}

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,8 +21,9 @@ import (
 	"sandglass/widgets"
 )
 
-// Main opens the desktop and returns the exit status when the person has quit.
-func Main(version string, icon []byte) int {
+// Main opens the desktop and returns the exit status when the person has quit. hidden is a start at login: the window stays in
+// the tray until it is asked for, where something draws one.
+func Main(version string, icon []byte, hidden bool) int {
 	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		fmt.Fprintln(os.Stderr, "error: there is no display to open a window on")
 		fmt.Fprintln(os.Stderr, "hint: everything works in a terminal too: sandglass --help")
@@ -39,13 +41,13 @@ func Main(version string, icon []byte) int {
 			return 0 // the window that is there comes up
 		}
 		defer only.close()
-		return open(ctx, version, icon, only)
+		return open(ctx, version, icon, only, hidden)
 	}
-	return open(ctx, version, icon, &instance{}) // opening the core says what is wrong with the folder
+	return open(ctx, version, icon, &instance{}, hidden) // opening the core says what is wrong with the folder
 }
 
 // open is the window's life, from here to its end.
-func open(ctx context.Context, version string, icon []byte, only *instance) int {
+func open(ctx context.Context, version string, icon []byte, only *instance, hidden bool) int {
 	log, closeLog := openLog()
 	defer closeLog()
 	a := fyneapp.NewWithID(appID)
@@ -60,20 +62,36 @@ func open(ctx context.Context, version string, icon []byte, only *instance) int 
 	if err != nil {
 		return onlyError(a, win, err)
 	}
-	a.Settings().SetTheme(widgets.NewTheme(themeMode(core.Setting(ctx, settingTheme)), 1))
+	setLook(a, core.Setting(ctx, settingTheme), textScale(core.Setting(ctx, settingScale)))
 	win.Resize(savedSize(core.Setting(ctx, settingSize)))
 	s := newShell(core, win, log, fyne.Do, os.Getenv("SANDGLASS_UI_STATE"))
 	s.quit = a.Quit
 	// Before Run, since Fyne starts no tray after it; and only where one is drawn, since it costs a hidden window.
-	if _, host := hasTrayHost(); host || runtime.GOOS != "linux" {
-		s.tray = newTray(a, res, func() { s.raise(0) }, s.quit)
+	asked := make(chan struct{}) // somebody started Sandglass again: they want to see it
+	askedOnce := sync.OnceFunc(func() { close(asked) })
+	go only.serve(func() {
+		askedOnce()
+		s.raise(0)
+	})
+	host := trayHost()
+	if !host && hidden {
+		wait, cancel := context.WithTimeout(ctx, trayWait)
+		host = awaitTrayHost(wait, asked)
+		cancel()
 	}
-	go only.serve(func() { s.raise(0) })
+	if host {
+		s.tray = newTray(a, res, func() { s.raise(0) }, s.togglePause, s.quit)
+	}
+	core.KeepAutostart()
 	a.Lifecycle().SetOnEnteredForeground(func() {
 		inForeground.Store(true)
+		s.look()
 		core.Nudge() // the laptop may have slept
 	})
-	a.Lifecycle().SetOnExitedForeground(func() { inForeground.Store(false) })
+	a.Lifecycle().SetOnExitedForeground(func() {
+		inForeground.Store(false)
+		s.look()
+	})
 	win.SetCloseIntercept(s.closeWindow)
 	a.Lifecycle().SetOnStarted(func() {
 		s.start()
@@ -94,7 +112,9 @@ func open(ctx context.Context, version string, icon []byte, only *instance) int 
 		<-signals
 		fyne.Do(a.Quit)
 	}()
-	win.Show()
+	if s.tray == nil || !hidden {
+		win.Show()
+	}
 	a.Run()
 
 	size := win.Canvas().Size()

@@ -185,6 +185,7 @@ func (s *shell) open(to route, remember bool) {
 		}
 	}
 	s.visible.Store(&place{at: to, page: p})
+	s.look()
 	s.content.Objects = []fyne.CanvasObject{p.Object()}
 	s.content.Refresh()
 	if to.page == "first" {
@@ -246,26 +247,21 @@ func (s *shell) changed(ev app.Event) {
 // refreshSide reads what the sidebar and the tray show and shows it. Any goroutine.
 func (s *shell) refreshSide() {
 	s.spawn(func(ctx context.Context) {
-		view := readSide(ctx, s.core)
+		view, paused := readSide(ctx, s.core), s.paused(ctx)
 		s.do(func() {
 			s.side.show(view)
-			s.tray.update(view.week)
+			s.tray.update(view.week, paused)
 			s.writeState()
 		})
 	})
 }
 
-// told shows a notice natively, unless the person paused them or the window is looking at that very run.
+// told shows a notice natively. Whether it is shown at all the core decided.
 func (s *shell) told(n app.Notice) {
-	if p := s.visible.Load(); p != nil && p.at.run == n.Run && n.Run != 0 && s.focused() && n.Kind != "tpu-started" {
-		return
-	}
-	if to := s.notify.Load(); to != nil && s.core.Setting(s.ctx, settingPaused) != "yes" {
+	if to := s.notify.Load(); to != nil {
 		to.Notify(n)
 	}
 }
-
-func (s *shell) focused() bool { return inForeground.Load() }
 
 // inForeground follows the app's lifecycle hooks.
 var inForeground atomic.Bool

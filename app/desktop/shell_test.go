@@ -158,21 +158,3 @@ func TestAnErrorIsShownOnceAndEscapeClosesIt(t *testing.T) {
 		t.Errorf("Escape left %d dialogs on %s", s.dialogs, s.visible.Load().at.page)
 	}
 }
-
-func TestPausedNotificationsStaySilent(t *testing.T) {
-	s, _, _ := openShell(t, t.TempDir())
-	var got []string
-	s.notify.Store(&notifier{fallback: func(n *fyne.Notification) { got = append(got, n.Title) }, log: s.log})
-	s.told(app.Notice{Title: "one", Run: 1})
-	if err := s.core.SetSetting(t.Context(), settingPaused, "yes"); err != nil {
-		t.Fatal(err)
-	}
-	s.told(app.Notice{Title: "two", Run: 1})
-	if err := s.core.SetSetting(t.Context(), settingPaused, ""); err != nil {
-		t.Fatal(err)
-	}
-	s.told(app.Notice{Title: "three", Run: 1})
-	if len(got) != 2 || got[0] != "one" || got[1] != "three" {
-		t.Errorf("told %v", got)
-	}
-}

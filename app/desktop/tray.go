@@ -1,7 +1,10 @@
 package desktop
 
 import (
+	"context"
 	"fmt"
+	"runtime"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -11,29 +14,76 @@ import (
 	"sandglass/app"
 )
 
+// The service that tells programs whether somebody draws tray icons,
+// https://www.freedesktop.org/wiki/Specifications/StatusNotifierItem/StatusNotifierWatcher/.
+const trayWatcher = "org.kde.StatusNotifierWatcher"
+
 // tray is the menu beside the clock. It exists only where a tray host does: Fyne's tray code needs a session bus, and a window
 // hidden into a tray that nobody draws could not be brought back.
 type tray struct {
 	menu  *fyne.Menu
 	hours *fyne.MenuItem
 	count *fyne.MenuItem
+	pause *fyne.MenuItem
 }
 
-// hasTrayHost asks the bus whether something draws tray icons (stock GNOME has nothing that does). ok is false too when there
-// is no bus at all.
-func hasTrayHost() (bus, host bool) {
+// trayHost says whether something draws tray icons. Windows and macOS always do; elsewhere the bus is asked (stock GNOME has
+// nothing that does).
+func trayHost() bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return true
+	}
 	conn, err := dbus.ConnectSessionBus()
 	if err != nil {
-		return false, false
+		return false
 	}
 	defer func() { _ = conn.Close() }()
+	return hasOwner(conn, trayWatcher)
+}
+
+func hasOwner(conn *dbus.Conn, name string) bool {
 	var owned bool
-	err = conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, "org.kde.StatusNotifierWatcher").Store(&owned)
-	return true, err == nil && owned
+	err := conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&owned)
+	return err == nil && owned
+}
+
+// trayWait is how long a start at login waits for the desktop to draw its tray, which it does at about the same time.
+const trayWait = 30 * time.Second
+
+// awaitTrayHost says whether something draws tray icons before ctx ends or stop is closed.
+func awaitTrayHost(ctx context.Context, stop <-chan struct{}) bool {
+	if trayHost() {
+		return true
+	}
+	conn, err := dbus.ConnectSessionBus()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, trayWatcher)); err != nil {
+		return false
+	}
+	signals := make(chan *dbus.Signal, 8)
+	conn.Signal(signals)
+	for {
+		if hasOwner(conn, trayWatcher) { // also between the first look and the match
+			return true
+		}
+		select {
+		case _, ok := <-signals:
+			if !ok {
+				return false
+			}
+		case <-stop:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // newTray installs the menu. It returns nil where the platform has no tray.
-func newTray(a fyne.App, icon fyne.Resource, open, quit func()) *tray {
+func newTray(a fyne.App, icon fyne.Resource, open, pause, quit func()) *tray {
 	d, ok := a.(desktop.App)
 	if !ok {
 		return nil
@@ -41,27 +91,32 @@ func newTray(a fyne.App, icon fyne.Resource, open, quit func()) *tray {
 	t := &tray{
 		hours: fyne.NewMenuItem(lang.L("Hours left: not read yet"), nil),
 		count: fyne.NewMenuItem(lang.L("Nothing is running"), nil),
+		pause: fyne.NewMenuItem(lang.L("Pause notifications for today"), pause),
 	}
 	t.hours.Disabled, t.count.Disabled = true, true
 	quitItem := fyne.NewMenuItem(lang.L("Quit"), quit)
 	quitItem.IsQuit = true
 	t.menu = fyne.NewMenu("Sandglass", t.hours, t.count, fyne.NewMenuItemSeparator(),
-		fyne.NewMenuItem(lang.L("Open Sandglass"), open), fyne.NewMenuItemSeparator(), quitItem)
+		fyne.NewMenuItem(lang.L("Open Sandglass"), open), t.pause, fyne.NewMenuItemSeparator(), quitItem)
 	d.SetSystemTrayMenu(t.menu)
 	d.SetSystemTrayIcon(icon)
 	return t
 }
 
-// update writes the week into the menu. It runs on the UI thread.
-func (t *tray) update(week app.WeekView) {
+// update writes the week and the pause into the menu. It runs on the UI thread.
+func (t *tray) update(week app.WeekView, paused bool) {
 	if t == nil {
 		return
 	}
 	hours, count := trayText(week)
-	if hours == t.hours.Label && count == t.count.Label {
+	pause := lang.L("Pause notifications for today")
+	if paused {
+		pause = lang.L("Resume notifications")
+	}
+	if hours == t.hours.Label && count == t.count.Label && pause == t.pause.Label {
 		return
 	}
-	t.hours.Label, t.count.Label = hours, count
+	t.hours.Label, t.count.Label, t.pause.Label = hours, count, pause
 	t.menu.Refresh()
 }
 
@@ -82,4 +137,25 @@ func trayText(week app.WeekView) (hours, count string) {
 		count = fmt.Sprintf(lang.L("%d runs in flight"), n)
 	}
 	return hours, count
+}
+
+// togglePause pauses the notifications until midnight, or ends the pause. It is the tray's.
+func (s *shell) togglePause() {
+	s.spawn(func(ctx context.Context) {
+		c, err := s.core.NoticeChoices(ctx)
+		if err == nil {
+			err = s.core.PauseNotices(ctx, c.PausedUntil.IsZero())
+		}
+		if err != nil {
+			s.log.Warn("notifications not paused", "err", err)
+		}
+		s.refreshSide()
+		s.Reload()
+	})
+}
+
+// paused says whether notifications are paused, for the tray.
+func (s *shell) paused(ctx context.Context) bool {
+	c, err := s.core.NoticeChoices(ctx)
+	return err == nil && !c.PausedUntil.IsZero()
 }
