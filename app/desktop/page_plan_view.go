@@ -75,7 +75,7 @@ func newPlanView(p app.PlanView, pool string, now time.Time) planView {
 	v := planView{
 		Banner: weekNotice(app.WeekView{Quota: p.Quota}, now),
 		Queue:  newQueueView(p.Queue, now),
-		Waits:  charts.QueueWaits{Ink: charts.InkTPU, Location: time.Local},
+		Waits:  charts.QueueWaits{Ink: charts.InkTPU, Location: app.Zone()},
 		WaitsHint: lang.L("Each TPU run becomes a stem here: how long it waited at Kaggle before it started. The first TPU run that is pushed from here " +
 			"adds the first one."),
 	}
@@ -174,7 +174,7 @@ func deadlineText(t, now time.Time) string {
 	if t.Year() != now.Year() {
 		form = "Mon 2 Jan 2006 15:04"
 	}
-	text, here := t.UTC().Format(form)+" UTC", t.Local()
+	text, here := t.UTC().Format(form)+" UTC", app.Local(t)
 	if _, off := here.Zone(); off != 0 {
 		day := "Mon "
 		if here.Day() == t.UTC().Day() {
@@ -216,7 +216,7 @@ func newPlanPool(name, pool string, s app.SeasonPool, now time.Time) planPool {
 var blocks = []string{charts.BlockStart, charts.BlockScreens, charts.BlockPromotion, charts.BlockFinal, charts.BlockSlack}
 
 func calendarOf(s app.SeasonView, pool string) charts.PlanCalendar {
-	c := charts.PlanCalendar{Ink: poolInk(pool), Location: time.Local}
+	c := charts.PlanCalendar{Ink: poolInk(pool), Location: app.Zone()}
 	known := s.GPU.Known
 	if pool == app.PoolTPU {
 		known = s.TPU.Known

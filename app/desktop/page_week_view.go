@@ -146,7 +146,7 @@ func newPoolCard(name, pool string, p app.PoolView, q app.QuotaView, now time.Ti
 	hardware := strings.TrimPrefix(poolLabel(pool), name+" ")
 	c := poolCard{Title: name + " · " + hardware, Color: poolColor(pool), Stale: !q.Live}
 	if !q.RefreshAt.IsZero() {
-		c.ResetShort = fmt.Sprintf(lang.L("resets %s, in %s"), q.RefreshAt.Local().Format("Mon 15:04"), span(q.RefreshAt.Sub(now)))
+		c.ResetShort = fmt.Sprintf(lang.L("resets %s, in %s"), app.Local(q.RefreshAt).Format("Mon 15:04"), span(q.RefreshAt.Sub(now)))
 		c.Reset = c.ResetShort + " (" + q.RefreshAt.UTC().Format("15:04") + " UTC)"
 	}
 	if !p.Known {
@@ -219,7 +219,7 @@ func weekNotice(w app.WeekView, now time.Time) *notice {
 }
 
 func burnChart(weeks []app.BurnWeek, pool string, p app.PoolView) charts.WeeklyBurn {
-	c := charts.WeeklyBurn{Ink: poolInk(pool), Location: time.Local}
+	c := charts.WeeklyBurn{Ink: poolInk(pool), Location: app.Zone()}
 	if p.Known {
 		c.Allowance = p.Total
 	}
@@ -230,7 +230,7 @@ func burnChart(weeks []app.BurnWeek, pool string, p app.PoolView) charts.WeeklyB
 }
 
 func paceChart(w app.WeekView, points []app.PacePoint, pool string, p app.PoolView, now time.Time) charts.Pace {
-	c := charts.Pace{Ink: poolInk(pool), From: w.WeekFrom, To: w.WeekTo, Now: now, Location: time.Local}
+	c := charts.Pace{Ink: poolInk(pool), From: w.WeekFrom, To: w.WeekTo, Now: now, Location: app.Zone()}
 	if p.Known {
 		c.Allowance, c.Reserved = p.Total, p.Reserved+p.Held
 	}
