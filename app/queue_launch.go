@@ -41,6 +41,7 @@ func (w *watcher) launch(ctx context.Context) {
 	}
 	if len(waiting) == 0 {
 		w.launchWait, w.launchAt = 0, now.Add(launchLast)
+		w.slotNotices(ctx, nil, nil)
 		return
 	}
 	unlock, ok := w.a.tryLockPush()
@@ -48,12 +49,13 @@ func (w *watcher) launch(ctx context.Context) {
 		return
 	}
 	defer unlock()
-	l := launcher{a: w.a, acc: w.acc, busy: map[planner.Pool][]string{}}
+	l := launcher{a: w.a, acc: w.acc, busy: map[planner.Pool][]string{}, went: map[planner.Pool]bool{}}
 	if err := l.round(ctx, waiting); err != nil {
 		w.reached(err)
 		w.a.log.Info("the queue was not looked through", "err", err)
 	}
-	if l.launched {
+	w.slotNotices(ctx, l.went, waiting)
+	if len(l.went) > 0 {
 		w.launchWait = 0
 	}
 	w.launchWait = min(max(launchFirst, w.launchWait*2), launchLast)
@@ -87,11 +89,11 @@ func (a *App) queueWaiting(ctx context.Context, acc Account) (waiting []runlog.Q
 // launcher is one look through the queue. What it learns of a pool's sessions is
 // kept for the rest of the look.
 type launcher struct {
-	a        *App
-	acc      Account
-	busy     map[planner.Pool][]string
-	quotaAt  time.Time
-	launched bool
+	a       *App
+	acc     Account
+	busy    map[planner.Pool][]string
+	quotaAt time.Time
+	went    map[planner.Pool]bool // something was pushed
 }
 
 // round looks at every pool by itself: a run never waits for one of another pool,
@@ -179,7 +181,7 @@ func (l *launcher) push(ctx context.Context, r runlog.Run, shorter time.Duration
 		e, err := l.a.store.Queued(ctx, r.ID)
 		return e.Code, err
 	case err == nil:
-		l.launched = true
+		l.went[poolOf(r)] = true
 		l.busy[poolOf(r)] = append(l.busy[poolOf(r)], r.Name)
 		return "", nil
 	case errors.As(err, &refused) && refused.State == StateRefused:
