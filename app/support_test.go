@@ -221,10 +221,10 @@ func getRun(t *testing.T, a *App, id int64) runlog.Run {
 	return r
 }
 
-// until waits in small steps of the bubble's time until ok.
+// until waits in small steps of the bubble's time until ok; a long wait in longer ones, since each look costs.
 func until(t *testing.T, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); ; time.Sleep(time.Second) {
+	for end := time.Now().Add(limit); ; time.Sleep(max(time.Second, limit/2000)) {
 		if ok() {
 			return
 		}
