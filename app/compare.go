@@ -288,7 +288,7 @@ func (l *lab) control(m *tally, base *trial, named bool) *tally {
 	}
 	slices.SortStableFunc(all, func(x, y *tally) int { return boolInt(y.command == m.command) - boolInt(x.command == m.command) })
 	for _, c := range all {
-		if fits(m, c) {
+		if c.name != m.name && fits(m, c) { // a screen is no control of itself
 			return c
 		}
 	}
@@ -350,12 +350,12 @@ func gainOf(m, against *tally, noise planner.SeedNoise) *Gain {
 	if m.kind == KindScreen && g.Advice == AdviceKeep {
 		g.Advice = AdvicePromote
 	}
-	g.Text = g.words(cmp.Or(m.metric, against.metric))
+	g.Text = g.words()
 	return g
 }
 
 // words tells a gain in a sentence.
-func (g *Gain) words(metric string) string {
+func (g *Gain) words() string {
 	n := len(g.Folds)
 	if n == 0 {
 		return fmt.Sprintf("No fold in common with %s.", g.Against)
@@ -367,10 +367,11 @@ func (g *Gain) words(metric string) string {
 	case mean < 0:
 		what, by = "Worse than", fmt.Sprintf(" by %.3g", -mean)
 	}
-	if metric != "" && by != "" {
-		by += " in " + metric
+	folds := "folds"
+	if n == 1 {
+		folds = "fold"
 	}
-	s := fmt.Sprintf("%s %s%s, ahead on %d of %d folds: %s", what, g.Against, by, g.Better, n, g.Verdict)
+	s := fmt.Sprintf("%s %s%s, ahead on %d of %d %s: %s", what, g.Against, by, g.Better, n, folds, g.Verdict)
 	switch {
 	case g.Low != nil:
 		s += fmt.Sprintf(" (95 %% between %+.3g and %+.3g, by the %s)", *g.Low, *g.High, map[string]string{"folds": "folds' differences", "seeds": "noise between seeds"}[g.Source])

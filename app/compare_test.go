@@ -164,7 +164,7 @@ func TestExperimentsMeasureTheirGain(t *testing.T) {
 		t.Fatalf("better: %+v", g)
 	}
 	wantNear(t, "gain", g.Mean, .004, 1e-12)
-	if want := "Better than baseline by 0.004 in AUC, ahead on 5 of 5 folds: beyond the noise (95 % between +0.00106 and +0.00694, by the folds' differences)."; g.Text != want {
+	if want := "Better than baseline by 0.004, ahead on 5 of 5 folds: beyond the noise (95 % between +0.00106 and +0.00694, by the folds' differences)."; g.Text != want {
 		t.Errorf("told as %q, want %q", g.Text, want)
 	}
 	wantNear(t, "score without an assembled one", by["better"].Score, .824, 1e-12)
@@ -246,6 +246,10 @@ func TestAScreenUnderItsOwnName(t *testing.T) {
 	by, p := b.all()
 	if x := by["aug-b-screen"]; x.Kind != KindScreen || x.Gain == nil || x.Gain.Against != "control-256" {
 		t.Errorf("screen: %+v %q", x.Gain, x.Why)
+	}
+	// It is not its own control when it is held against the full run of its idea.
+	if v, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"aug-b-screen"}, Baseline: "aug-b"}); err != nil || v.Pairs[0].Gain != nil || !strings.Contains(v.Pairs[0].Why, "there is no control") {
+		t.Errorf("against its own idea: %+v, %v", v.Pairs, err)
 	}
 	if f := p.Fidelity; len(f.Points) != 1 || f.Points[0].Name != "aug-b" || math.Abs(f.Points[0].Screen-.01) > 1e-9 || f.Verdict != planner.FidelityFew {
 		t.Errorf("fidelity %+v", f)

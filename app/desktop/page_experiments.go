@@ -23,6 +23,7 @@ type experimentsPage struct {
 	root *fyne.Container
 	wait *widgets.EmptyState
 
+	before   fyne.CanvasObject // until something is there
 	front    fyne.CanvasObject // the list
 	head     *widgets.PageHeader
 	banner   *widgets.Banner
@@ -45,6 +46,7 @@ type experimentsPage struct {
 	order  expOrder
 	opened []string // compared now; nil = the list is shown
 	alone  bool     // the screens are shown over the whole page
+	keys   bool     // the list is to have the keyboard once it has rows
 	state  string   // for a driving script
 }
 
@@ -87,12 +89,13 @@ func newExperimentsPage(h host) *experimentsPage {
 	foot := widgets.FixedHeight(34, p.says)
 	p.side = newFidelitySide(h, p.showFidelity)
 	body := container.New(&listAndSide{p.side}, container.NewBorder(nil, widgets.Pad(widgets.Gap8, 0, 0, widgets.Gap4, foot), nil, nil, card), p.side.card, p.side.line)
-	p.front = pageFrame(widgets.VBox(widgets.Gap12, p.head, p.banner, p.bar), body)
+	p.front = expFrame(widgets.VBox(widgets.Gap12, p.head, p.banner, p.bar), body)
 
 	p.detail = newComparedPane(p)
 	p.fidelity = newFidelityPane(p)
 	p.wait = widgets.NewEmptyState(widgets.IconExperiments, lang.L("Reading the experiments…"), lang.L("Scores and learning curves come from this computer's run log."), "", nil)
-	p.root = container.NewStack(p.wait, p.front, p.detail.object, p.fidelity.object)
+	p.before = expFrame(widgets.NewPageHeader(lang.L("Experiments")), p.wait)
+	p.root = container.NewStack(p.before, p.front, p.detail.object, p.fidelity.object)
 	p.layers()
 	return p
 }
@@ -136,6 +139,9 @@ func (p *experimentsPage) Update(all app.ExperimentsView) {
 	p.banner.Hide()
 	p.render()
 	p.layers()
+	if p.keys && p.h.Window().Canvas().Focused() == nil { // the person may be typing already
+		p.focus()
+	}
 }
 
 // failed says why there is nothing new, over what is there.
@@ -151,7 +157,7 @@ func (p *experimentsPage) failed(ex app.Explained) {
 
 // layers shows the one part of the page that is open.
 func (p *experimentsPage) layers() {
-	setVisible(p.wait, !p.have)
+	setVisible(p.before, !p.have)
 	setVisible(p.detail.object, p.have && p.opened != nil)
 	setVisible(p.fidelity.object, p.have && p.opened == nil && p.alone)
 	setVisible(p.front, p.have && p.opened == nil && !p.alone)
@@ -378,11 +384,15 @@ func (p *experimentsPage) promote(run int64) {
 // focus puts the keyboard where it is of use: on the list.
 func (p *experimentsPage) focus() {
 	if p.opened == nil && !p.alone && len(p.view.Rows) > 0 {
+		p.keys = false
 		p.h.Window().Canvas().Focus(p.list.rows)
 	}
 }
 
-func (p *experimentsPage) Shown() { p.focus() }
+func (p *experimentsPage) Shown() {
+	p.keys = true
+	p.focus()
+}
 
 func (p *experimentsPage) Hidden() {}
 

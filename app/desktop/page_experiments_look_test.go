@@ -38,7 +38,7 @@ func experimentOf(name, kind string, score, spread float64, hours float64, g *ap
 
 func gainOver(mean, low, high float64, better, folds int, verdict, advice string) *app.Gain {
 	g := &app.Gain{Against: "baseline", Better: better, Mean: &mean, Source: "folds", P: .01, Verdict: verdict, Advice: advice,
-		Text: fmt.Sprintf("Better than baseline by %.3g in AUC, ahead on %d of %d folds: %s (95 %% between %+.3g and %+.3g, by the folds' differences).", mean, better, folds, verdict, low, high)}
+		Text: fmt.Sprintf("Better than baseline by %.3g, ahead on %d of %d folds: %s (95 %% between %+.3g and %+.3g, by the folds' differences).", mean, better, folds, verdict, low, high)}
 	if low != high {
 		g.Low, g.High = &low, &high
 	}

@@ -99,7 +99,7 @@ func newFidelityPane(p *experimentsPage) *fidelityPane {
 	f.head = widgets.NewPageHeader(lang.L(screensQuestion), save)
 	f.head.OnBack = p.close
 	card := widgets.NewCard("", nil, container.NewBorder(nil, widgets.Pad(widgets.Gap12, 0, 0, 0, f.truly), nil, nil, f.chart))
-	f.object = pageFrame(f.head, card)
+	f.object = expFrame(f.head, card)
 	return f
 }
 
@@ -153,11 +153,58 @@ func newComparedPane(p *experimentsPage) *comparedPane {
 	curves := widgets.NewCard(lang.L("Learning curves"), widgets.HBox(widgets.Gap12, d.pick.object, d.axis), d.chart)
 	folds := widgets.NewCard(lang.L("Fold by fold"), nil, d.table)
 	folds.Tight = true
-	d.body = scrolled(widgets.VBox(widgets.Gap12, widgets.NewCard("", nil, d.words), widgets.Columns(widgets.Gap12, 860, []float32{1.25, 1}, curves, folds)))
+	d.body = scrolled(widgets.VBox(widgets.Gap12, widgets.NewCard("", nil, d.words), container.New(&curvesAndFolds{pane: d}, curves, folds)))
 	d.wait = widgets.NewEmptyState(widgets.IconExperiments, "", "", "", nil)
-	d.object = pageFrame(d.head, container.NewStack(d.wait, d.body))
+	d.object = expFrame(d.head, container.NewStack(d.wait, d.body))
 	d.object.Hide()
 	return d
+}
+
+// curvesAndFolds sets the curves and the table side by side where both have room, else the table below. stacked is what the last
+// layout found, since a container is asked for its least height without its width.
+type curvesAndFolds struct {
+	pane    *comparedPane
+	stacked bool
+}
+
+const curvesLeast float32 = 440
+
+// folds is how wide the table has to be to show every figure.
+func (l *curvesAndFolds) folds() float32 {
+	w := 2*widgets.Gap12 + widgets.Gap16*float32(len(l.pane.view.Columns))
+	for _, c := range l.pane.view.Columns {
+		w += c.Width
+	}
+	return w
+}
+
+func (l *curvesAndFolds) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	if l.stacked {
+		return fyne.NewSize(max(a.Width, b.Width), a.Height+widgets.Gap12+b.Height)
+	}
+	return fyne.NewSize(max(a.Width, b.Width), max(a.Height, b.Height))
+}
+
+func (l *curvesAndFolds) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	folds := max(l.folds(), s.Width*0.42)
+	l.stacked = s.Width < folds+widgets.Gap12+curvesLeast
+	curves, table := fyne.NewSize(s.Width-folds-widgets.Gap12, s.Height), fyne.NewSize(folds, s.Height)
+	at := fyne.NewPos(curves.Width+widgets.Gap12, 0)
+	if l.stacked {
+		h := o[1].MinSize().Height
+		curves, table = fyne.NewSize(s.Width, max(o[0].MinSize().Height, s.Height-h-widgets.Gap12)), fyne.NewSize(s.Width, h)
+		at = fyne.NewPos(0, curves.Height+widgets.Gap12)
+	}
+	o[0].Move(fyne.NewPos(0, 0))
+	o[0].Resize(curves)
+	o[1].Move(at)
+	o[1].Resize(table)
+}
+
+// expFrame is a page's frame whose head comes before its body for the Tab key too.
+func expFrame(head, body fyne.CanvasObject) *fyne.Container {
+	return widgets.Pad(widgets.Gap16, widgets.Gap24, widgets.Gap16, widgets.Gap24, widgets.TopAndRest(widgets.Gap12, head, body))
 }
 
 // loading is shown until the core has answered.

@@ -71,9 +71,9 @@ func TestExperimentRowsAreWorded(t *testing.T) {
 		"baseline":     {"", "0.8280", "baseline", "baseline", ""},
 		"aug-b":        {"", "0.8332", "+0.0052", "beyond the noise", "5 of 5"},
 		"cnx384-r2":    {"3 of 5 folds", "0.8510", "+0.0230", "beyond the noise", "3 of 3"},
-		"aug-b-screen": {"screen", "0.8364", "+0.0074", "too few folds", "1 of 1"},
+		"aug-b-screen": {"", "0.8364", "+0.0074", "too few folds", "1 of 1"},
 		"ema":          {"", "0.8314", "+0.0034", "within the noise", "4 of 5"},
-		"mixup-screen": {"screen", "0.7911", "—", "no control", ""},
+		"mixup-screen": {"", "0.7911", "—", "no control", ""},
 		"effv2-s":      {"", "—", "—", "Failed", ""},
 	} {
 		r := by[name]
@@ -85,6 +85,11 @@ func TestExperimentRowsAreWorded(t *testing.T) {
 		}
 	}
 	// A colour never stands alone: a loss beyond the noise has another shape than a gain beyond it.
+	lone := sampleExperiments().Experiments[5]
+	lone.Name = "mixup"
+	if r := newExpRow(lone); r.Kind != "screen" {
+		t.Errorf("a screen whose name does not say so: %q", r.Kind)
+	}
 	if up, down := by["aug-b"].Verdict, by["mixup"].Verdict; up.Word != down.Word || up.Shape == down.Shape || up.Color == down.Color {
 		t.Errorf("%+v and %+v", up, down)
 	}
@@ -273,10 +278,12 @@ func TestExperimentsThroughTheCore(t *testing.T) {
 		t.Fatalf("%s: %+v", rowNames(p.view), p.view.Rows)
 	}
 	// By keyboard alone: mark two, compare them, back, open one, make it the baseline.
-	s.win.Canvas().Focus(p.list.rows)
+	if s.win.Canvas().Focused() != fyne.Focusable(p.list.rows) {
+		t.Errorf("the keyboard is on %T", s.win.Canvas().Focused())
+	}
 	key(p.list.rows, fyne.KeySpace)
 	key(p.list.rows, fyne.KeyDown)
-	if !strings.HasPrefix(p.says.Text, "deep. Better than baseline by 0.02 in auc, ahead on 3 of 3 folds: beyond the noise") {
+	if !strings.HasPrefix(p.says.Text, "deep. Better than baseline by 0.02, ahead on 3 of 3 folds: beyond the noise") {
 		t.Errorf("the row in words: %q", p.says.Text)
 	}
 	key(p.list.rows, fyne.KeySpace)
@@ -302,6 +309,26 @@ func TestExperimentsThroughTheCore(t *testing.T) {
 	}
 	if v, err := s.core.Experiments(t.Context(), project); err != nil || v.Projects[0].Baseline != "deep" {
 		t.Errorf("the core has %+v, %v", v.Projects, err)
+	}
+	// The Tab key comes by every control in sight, and back.
+	seen := map[string]bool{}
+	s.win.Canvas().Focus(p.search)
+	for i := range 40 {
+		s.win.Canvas().FocusNext()
+		if i == 4 && s.win.Canvas().Focused() != s.state.marks["experiments.sort.name"].(fyne.Focusable) {
+			t.Errorf("after the chips Tab comes to %T, want the head of the list", s.win.Canvas().Focused())
+		}
+		for name, o := range s.state.marks {
+			if f, ok := o.(fyne.Focusable); ok && f == s.win.Canvas().Focused() {
+				seen[name] = true
+			}
+		}
+		seen["rows"] = seen["rows"] || s.win.Canvas().Focused() == fyne.Focusable(p.list.rows)
+	}
+	for _, name := range []string{"rows", "experiments.search", "experiments.export", "experiments.all", "experiments.clear", "experiments.sort.name", "experiments.sort.hours"} {
+		if !seen[name] {
+			t.Errorf("Tab never comes to %s: %v", name, seen)
+		}
 	}
 	// A search that a field holds, and the way to it.
 	s.find()

@@ -198,7 +198,9 @@ func newExpRow(e app.Experiment) expRow {
 	r := expRow{ID: idOf(e), Name: e.Name, Score: longScore(e.Score), Gain: "—", Hours: fmt.Sprintf("%.1f", e.Hours), Verdict: expVerdict(e), Says: expSays(e), Baseline: e.Baseline, Run: e.Run}
 	switch {
 	case e.Kind == app.KindScreen:
-		r.Kind = lang.L("screen")
+		if !strings.Contains(strings.ToLower(e.Name), "screen") { // its name says so already
+			r.Kind = lang.L("screen")
+		}
 	case len(e.Folds) > 0 && len(e.Folds) < e.Planned:
 		r.Kind = fmt.Sprintf(lang.L("%d of %d folds"), len(e.Folds), e.Planned)
 	}
