@@ -191,3 +191,44 @@ func TestFidelity(t *testing.T) {
 		}
 	}
 }
+
+// A difference that is none is called beyond the noise at most once in twenty times, whichever noise the bar is made of, and one
+// that is large is found.
+func TestNoiseIsSeldomCalledAGain(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 4))
+	const trials = 4000
+	for name, x := range map[string]struct {
+		folds int
+		noise func() SeedNoise
+	}{
+		"three folds": {3, func() SeedNoise { return SeedNoise{} }},
+		"five folds":  {5, func() SeedNoise { return SeedNoise{} }},
+		"one fold, the noise from three seeds": {1, func() SeedNoise {
+			return SeedNoiseOf([][]float64{{.01 * r.NormFloat64(), .01 * r.NormFloat64(), .01 * r.NormFloat64()}})
+		}},
+		"five folds and seeds": {5, func() SeedNoise {
+			return SeedNoiseOf([][]float64{{.01 * r.NormFloat64(), .01 * r.NormFloat64()}, {.01 * r.NormFloat64(), .01 * r.NormFloat64()}})
+		}},
+	} {
+		count := func(gain float64) int {
+			beyond := 0
+			for range trials {
+				own, base := FoldScores{ByFold: map[int]float64{}}, FoldScores{ByFold: map[int]float64{}}
+				for k := range x.folds {
+					fold := .8 + .03*r.NormFloat64() // folds differ by more than ideas do
+					own.ByFold[k], base.ByFold[k] = fold+gain+.01*r.NormFloat64(), fold+.01*r.NormFloat64()
+				}
+				if CompareFolds(own, base, true, x.noise()).Verdict == BeyondNoise {
+					beyond++
+				}
+			}
+			return beyond
+		}
+		if n := count(0); n > trials*6/100 {
+			t.Errorf("%s: %d of %d differences that are none are beyond the noise", name, n, trials)
+		}
+		if n := count(.3); n < trials*9/10 {
+			t.Errorf("%s: only %d of %d large gains are found", name, n, trials)
+		}
+	}
+}
