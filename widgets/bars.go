@@ -3,6 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -138,9 +139,38 @@ func (r *StatRow) Set(value string) { r.Value.Set(value) }
 // CreateRenderer implements fyne.Widget.
 func (r *StatRow) CreateRenderer() fyne.WidgetRenderer {
 	r.ExtendBaseWidget(r)
-	line := Spread(r.Label, r.Value)
+	line := container.New(&statLine{}, r.Label, r.Value)
 	if r.Last {
-		return widget.NewSimpleRenderer(FixedHeight(32, line))
+		return widget.NewSimpleRenderer(line)
 	}
-	return widget.NewSimpleRenderer(VBox(0, FixedHeight(32, line), NewHairline()))
+	return widget.NewSimpleRenderer(VBox(0, line, NewHairline()))
+}
+
+// statLine puts a label and its value into one line, or into two where they have no room in one.
+type statLine struct{ stacked bool }
+
+const statHeight float32 = 32
+
+func (l *statLine) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	if l.stacked {
+		return fyne.NewSize(max(a.Width, b.Width), a.Height+b.Height+Gap8)
+	}
+	return fyne.NewSize(max(a.Width, b.Width), Grown(statHeight))
+}
+
+func (l *statLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	l.stacked = o[0].(*Text).Width()+Gap12+b.Width > s.Width
+	if l.stacked {
+		o[0].Move(fyne.NewPos(0, Gap4))
+		o[0].Resize(fyne.NewSize(s.Width, a.Height))
+		o[1].Move(fyne.NewPos(0, Gap4+a.Height))
+		o[1].Resize(fyne.NewSize(s.Width, b.Height))
+		return
+	}
+	o[0].Move(fyne.NewPos(0, 0))
+	o[0].Resize(fyne.NewSize(max(0, s.Width-b.Width-Gap12), s.Height))
+	o[1].Move(fyne.NewPos(s.Width-b.Width, 0))
+	o[1].Resize(fyne.NewSize(b.Width, s.Height))
 }

@@ -94,7 +94,7 @@ func (r *buttonRenderer) MinSize() fyne.Size {
 	if r.b.Text != "" {
 		m.Width += 2 * pad
 	}
-	return fyne.NewSize(m.Width+Gap12-Gap4, max(30, m.Height-2*pad))
+	return fyne.NewSize(m.Width+Gap12-Gap4, max(Grown(30), m.Height-2*pad))
 }
 
 func (r *buttonRenderer) Layout(s fyne.Size) {

@@ -38,6 +38,12 @@ func NewFilterChips(chips ...Chip) *FilterChips {
 	return f
 }
 
+// Wrapped lets the chips take several lines where there is no room for one, and returns f.
+func (f *FilterChips) Wrapped() *FilterChips {
+	f.box.Layout = &wrapRow{gap: Gap8}
+	return f
+}
+
 // Selected is the key of the chosen chip.
 func (f *FilterChips) Selected() string { return f.selected }
 
@@ -161,7 +167,7 @@ func (r *chipRenderer) Layout(s fyne.Size) {
 
 func (r *chipRenderer) MinSize() fyne.Size {
 	bold := fyne.MeasureText(r.word.Text, r.word.TextSize, fyne.TextStyle{Bold: true}) // the row does not move when one is chosen
-	return fyne.NewSize(bold.Width+2*Gap12, 30)
+	return fyne.NewSize(bold.Width+2*Gap12, Grown(30))
 }
 
 func (r *chipRenderer) Refresh() {

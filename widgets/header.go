@@ -23,7 +23,7 @@ type PageHeader struct {
 // NewPageHeader makes a header.
 func NewPageHeader(title string, actions ...fyne.CanvasObject) *PageHeader {
 	h := &PageHeader{
-		Title:   NewText(title, "", SizeTitle, fyne.TextStyle{Bold: true}),
+		Title:   NewText(title, "", SizeTitle, fyne.TextStyle{Bold: true}).Truncated(),
 		Badge:   NewBadge(Status{}),
 		Note:    Muted("").Truncated(),
 		Actions: actions,
@@ -56,7 +56,7 @@ func (h *PageHeader) CreateRenderer() fyne.WidgetRenderer {
 	parts = append(parts, h.Title, h.Badge, h.Note)
 	left := container.New(titleLine{}, parts...)
 	right := container.New(actionLine{}, h.Actions...)
-	line := Spread(left, right)
+	line := container.New(&headerLine{}, left, right)
 	r := &headerRenderer{h: h, line: line}
 	r.objects = []fyne.CanvasObject{line}
 	return r
@@ -73,7 +73,7 @@ const headerHeight float32 = 40
 
 func (r *headerRenderer) Layout(s fyne.Size) { r.line.Resize(s) }
 func (r *headerRenderer) MinSize() fyne.Size {
-	return fyne.NewSize(r.line.MinSize().Width, headerHeight)
+	return r.line.MinSize()
 }
 func (r *headerRenderer) Objects() []fyne.CanvasObject { return r.objects }
 func (r *headerRenderer) Destroy()                     {}
@@ -85,7 +85,51 @@ func (r *headerRenderer) Refresh() {
 	canvas.Refresh(r.h)
 }
 
-// titleLine gives every part its width and the last one the rest.
+// headerLine puts the title at the left and the actions at the right, or below where both have no room in one line.
+type headerLine struct{ stacked bool }
+
+func (h *headerLine) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	if h.stacked {
+		return fyne.NewSize(max(a.Width, b.Width), Grown(headerHeight)+Gap4+b.Height)
+	}
+	return fyne.NewSize(max(a.Width, b.Width), Grown(headerHeight))
+}
+
+func (h *headerLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	b := o[1].MinSize()
+	h.stacked = b.Width > 0 && titleWidth(o[0].(*fyne.Container).Objects)+Gap12+b.Width > s.Width
+	o[0].Move(fyne.NewPos(0, 0))
+	if h.stacked {
+		o[0].Resize(fyne.NewSize(s.Width, Grown(headerHeight)))
+		o[1].Move(fyne.NewPos(0, Grown(headerHeight)+Gap4))
+		o[1].Resize(b)
+		return
+	}
+	o[0].Resize(fyne.NewSize(max(0, s.Width-b.Width-Gap12), s.Height))
+	o[1].Move(fyne.NewPos(s.Width-b.Width, 0))
+	o[1].Resize(fyne.NewSize(b.Width, s.Height))
+}
+
+// titleWidth is what the parts before the last one take when nothing is cut.
+func titleWidth(o []fyne.CanvasObject) float32 {
+	x := float32(0)
+	for _, obj := range o[:len(o)-1] {
+		if obj.Visible() {
+			x += wholeWidth(obj) + Gap12
+		}
+	}
+	return max(0, x-Gap12)
+}
+
+func wholeWidth(o fyne.CanvasObject) float32 {
+	if t, ok := o.(*Text); ok {
+		return t.Width()
+	}
+	return o.MinSize().Width
+}
+
+// titleLine gives every part its width and the last one the rest. Words are cut where even that is too much.
 type titleLine struct{}
 
 func (titleLine) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -101,7 +145,7 @@ func (titleLine) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (titleLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
-	x := float32(0)
+	x, over := float32(0), titleWidth(o)-s.Width
 	for i, obj := range o {
 		if !obj.Visible() {
 			continue
@@ -109,6 +153,8 @@ func (titleLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 		m := obj.MinSize()
 		if i == len(o)-1 {
 			m.Width = max(0, s.Width-x)
+		} else if whole := wholeWidth(obj); whole > m.Width {
+			m.Width = max(m.Width, whole-max(0, over))
 		}
 		obj.Move(fyne.NewPos(x, (s.Height-m.Height)/2))
 		obj.Resize(m)

@@ -47,7 +47,8 @@ func (spread) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// Columns places objects side by side in the given proportions, and below each other where the width is under stackBelow.
+// Columns places objects side by side in the given proportions, and below each other where the width is under stackBelow, which
+// is meant for normal text.
 // Side by side they are all as tall as the space; stacked each has its own height, the spare height going to the first.
 func Columns(gap, stackBelow float32, weights []float32, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&columns{gap, stackBelow, weights, false}, objects...)
@@ -87,7 +88,7 @@ func (c *columns) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	if len(o) == 0 {
 		return
 	}
-	c.stacked = s.Width < c.stackBelow
+	c.stacked = s.Width < Grown(c.stackBelow)
 	if c.stacked {
 		spare := s.Height - c.MinSize(o).Height
 		y := float32(0)
@@ -123,7 +124,60 @@ func (c *columns) weight(i int) float32 {
 	return 1
 }
 
-// FixedHeight gives an object this height whatever it asks for; its width stays its own.
+// WrapRow places objects side by side, and on a further line what has no room.
+func WrapRow(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&wrapRow{gap: gap}, objects...)
+}
+
+type wrapRow struct {
+	gap   float32
+	width float32 // of the last layout: the height follows from it
+}
+
+func (w *wrapRow) place(objects []fyne.CanvasObject, width float32, at func(o fyne.CanvasObject, x, y, height float32)) float32 {
+	var x, y, tall float32
+	var line []fyne.CanvasObject
+	end := func() {
+		for x := float32(0); len(line) > 0; line = line[1:] {
+			at(line[0], x, y, tall)
+			x += line[0].MinSize().Width + w.gap
+		}
+	}
+	for _, o := range objects {
+		if !o.Visible() {
+			continue
+		}
+		m := o.MinSize()
+		if x > 0 && x+m.Width > width {
+			end()
+			x, y, tall = 0, y+tall+w.gap, 0
+		}
+		line = append(line, o)
+		x, tall = x+m.Width+w.gap, max(tall, m.Height)
+	}
+	end()
+	return y + tall
+}
+
+func (w *wrapRow) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var wide float32
+	for _, o := range objects {
+		if o.Visible() {
+			wide = max(wide, o.MinSize().Width)
+		}
+	}
+	return fyne.NewSize(wide, w.place(objects, max(w.width, wide), func(fyne.CanvasObject, float32, float32, float32) {}))
+}
+
+func (w *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	w.width = size.Width
+	w.place(objects, size.Width, func(o fyne.CanvasObject, x, y, height float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(o.MinSize().Width, height))
+	})
+}
+
+// FixedHeight gives an object this height, grown with the text, whatever it asks for; its width stays its own.
 func FixedHeight(h float32, o fyne.CanvasObject) *fyne.Container {
 	return container.New(&atLeast{height: h, fixed: true}, o)
 }
@@ -146,14 +200,14 @@ type atLeast struct {
 func (a *atLeast) MinSize(o []fyne.CanvasObject) fyne.Size {
 	m := o[0].MinSize()
 	if a.fixed {
-		return fyne.NewSize(m.Width, a.height)
+		return fyne.NewSize(m.Width, Grown(a.height))
 	}
 	return fyne.NewSize(max(m.Width, a.width), max(m.Height, a.height))
 }
 
 func (a *atLeast) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	if a.maxWidth > 0 {
-		s.Width = min(s.Width, a.maxWidth)
+		s.Width = min(s.Width, Grown(a.maxWidth))
 	}
 	o[0].Move(fyne.NewPos(0, 0))
 	o[0].Resize(s)

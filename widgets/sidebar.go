@@ -135,7 +135,7 @@ func (r *sidebarRenderer) Layout(size fyne.Size) {
 }
 
 func (r *sidebarRenderer) MinSize() fyne.Size {
-	return fyne.NewSize(36+r.word.MinSize().Width+30, 35)
+	return fyne.NewSize(36+r.word.MinSize().Width+30, Grown(35))
 }
 
 func (r *sidebarRenderer) Refresh() {

@@ -201,10 +201,10 @@ func (r *stepRenderer) Layout(size fyne.Size) {
 
 func (r *stepRenderer) MinSize() fyne.Size {
 	if !r.words() {
-		return fyne.NewSize(stepRing+12, 36)
+		return fyne.NewSize(stepRing+12, Grown(36))
 	}
 	bold := fyne.MeasureText(r.word.Text, r.word.TextSize, fyne.TextStyle{Bold: true}) // the rail does not move when a step is entered
-	return fyne.NewSize(6+stepRing+10+bold.Width+8, 36)
+	return fyne.NewSize(6+stepRing+10+bold.Width+8, Grown(36))
 }
 
 func (r *stepRenderer) Refresh() {

@@ -40,7 +40,7 @@ type Table struct {
 	header *fyne.Container
 }
 
-// RowHeight is the height of a table's row in units.
+// RowHeight is the height of a table's row with normal text.
 const RowHeight float32 = 36
 
 // NewTable makes a table.
@@ -171,7 +171,7 @@ func (l *rowLayout) widths(total float32) []float32 {
 }
 
 func (l *rowLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(100, RowHeight-l.t.Theme().Size(theme.SizeNamePadding)) // the list adds the padding between rows
+	return fyne.NewSize(100, Grown(RowHeight)-l.t.Theme().Size(theme.SizeNamePadding)) // the list adds the padding between rows
 }
 
 func (l *rowLayout) Layout(o []fyne.CanvasObject, s fyne.Size) {

@@ -94,18 +94,30 @@ type tabStrip struct {
 	hover   int
 }
 
-const tabHeight, tabGap float32 = 34, 24
+const tabHeight, tabGap, tabGapLeast float32 = 34, 24, 10
 
 func (s *tabStrip) at(x float32) int {
 	left := float32(0)
 	for i := range s.t.tabs {
 		w := s.width(i)
-		if x >= left-tabGap/2 && x < left+w+tabGap/2 {
+		if gap := s.gap(); x >= left-gap/2 && x < left+w+gap/2 {
 			return i
 		}
-		left += w + tabGap
+		left += w + s.gap()
 	}
 	return -1
+}
+
+// gap is the space between two words: less of it where large words have no room otherwise.
+func (s *tabStrip) gap() float32 {
+	words := float32(2)
+	for i := range s.t.tabs {
+		words += s.width(i)
+	}
+	if n := len(s.t.tabs) - 1; n > 0 && s.BaseWidget.Size().Width > 0 {
+		return min(tabGap, max(tabGapLeast, (s.BaseWidget.Size().Width-words)/float32(n)))
+	}
+	return tabGap
 }
 
 func (s *tabStrip) width(i int) float32 {
@@ -174,7 +186,7 @@ func (r *stripRenderer) paint() {
 }
 
 func (r *stripRenderer) Layout(fyne.Size) {
-	x := float32(0)
+	x, gap, tabHeight := float32(0), r.s.gap(), Grown(tabHeight)
 	for i, w := range r.words {
 		wide := r.s.width(i)
 		m := w.MinSize()
@@ -186,16 +198,16 @@ func (r *stripRenderer) Layout(fyne.Size) {
 			r.focus.Move(fyne.NewPos(x-8, 3))
 			r.focus.Resize(fyne.NewSize(wide+16, tabHeight-9))
 		}
-		x += wide + tabGap
+		x += wide + gap
 	}
 }
 
 func (r *stripRenderer) MinSize() fyne.Size {
 	w := float32(0)
 	for i := range r.words {
-		w += r.s.width(i) + tabGap
+		w += r.s.width(i) + tabGapLeast
 	}
-	return fyne.NewSize(max(0, w-tabGap)+2, tabHeight)
+	return fyne.NewSize(max(0, w-tabGapLeast)+2, Grown(tabHeight))
 }
 
 func (r *stripRenderer) Refresh() {

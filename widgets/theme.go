@@ -191,6 +191,10 @@ func (t *Theme) scale() float32 {
 	return min(max(t.TextScale, 0.8), 1.6)
 }
 
+// Grown is a length that was drawn for normal text, at the text's size: what holds words grows with them. Small text makes
+// nothing smaller, since a pointer has to hit it.
+func Grown(units float32) float32 { return units * max(1, theme.TextSize()/14) }
+
 // Size implements fyne.Theme. Text sizes follow TextScale but no text is under 11.
 func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
 	switch name {

@@ -103,28 +103,29 @@ const (
 )
 
 func (l *wizardLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(o[2].MinSize().Width+widgets.Gap12+ticketLeast, o[1].MinSize().Height+120+o[3].MinSize().Height)
+	return fyne.NewSize(fyne.Max(o[2].MinSize().Width, o[3].MinSize().Width)+widgets.Gap12+ticketLeast, o[1].MinSize().Height+120+o[3].MinSize().Height)
 }
 
 func (l *wizardLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	column, line, main, foot, side := o[0], o[1], o[2], o[3], o[4]
-	wide := size.Width >= wizardWide
+	wide := size.Width >= widgets.Grown(wizardWide)
 	setVisible(column, wide)
 	setVisible(line, !wide)
 	x, y := float32(0), float32(0)
 	if wide {
 		column.Move(fyne.NewPos(-6, -4))
-		column.Resize(fyne.NewSize(railWidth, size.Height))
-		x = railWidth + widgets.Gap12
+		rail := fyne.Max(railWidth, column.MinSize().Width)
+		column.Resize(fyne.NewSize(rail, size.Height))
+		x = rail + widgets.Gap12
 	} else {
 		h := line.MinSize().Height
 		line.Move(fyne.NewPos(-6, -4))
 		line.Resize(fyne.NewSize(size.Width, h))
 		y = h + widgets.Gap8
 	}
-	ticket := fyne.Max(ticketLeast, fyne.Min(ticketMost, size.Width*0.26))
+	ticket := fyne.Max(ticketLeast, fyne.Min(widgets.Grown(ticketMost), size.Width*0.3))
 	width := size.Width - x - ticket - widgets.Gap12
-	width = fyne.Min(width, stepMost)
+	width = fyne.Min(width, widgets.Grown(stepMost))
 	footHeight := foot.MinSize().Height
 	main.Move(fyne.NewPos(x, y))
 	main.Resize(fyne.NewSize(width, size.Height-y-footHeight))

@@ -350,7 +350,7 @@ func (t *shippedTab) show(v runView, r app.RunView) {
 type heightOf struct{ t *shippedTab }
 
 func (l *heightOf) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(260, float32(len(l.t.parts))*widgets.RowHeight+36)
+	return fyne.NewSize(260, widgets.Grown(float32(len(l.t.parts))*widgets.RowHeight+36))
 }
 
 func (l *heightOf) Layout(o []fyne.CanvasObject, s fyne.Size) { o[0].Resize(s) }

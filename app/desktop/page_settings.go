@@ -46,8 +46,8 @@ type settingsPage struct {
 func newSettingsPage(h host) *settingsPage {
 	p := &settingsPage{h: h, notices: map[string]*settingCheck{}}
 	column := widgets.VBox(widgets.Gap12, p.accountCard(), p.noticeCard(), p.lookCard(), p.lifeCard(), p.dataCard())
-	p.scroll = container.NewVScroll(widgets.AtMostWide(640, column))
-	p.root = pageFrame(widgets.NewPageHeader(lang.L("Settings")), p.scroll)
+	p.scroll = container.NewVScroll(widgets.Pad(0, barRoom, 0, 0, widgets.AtMostWide(640, column)))
+	p.root = pageFrame(widgets.NewPageHeader(lang.L("Settings")), container.New(intoMargin{}, p.scroll))
 	return p
 }
 
@@ -59,7 +59,7 @@ func (p *settingsPage) accountCard() fyne.CanvasObject {
 	p.use = p.button("settings.import", lang.L("Import…"), func() { showImport(p.h, p.view.Found, p.signedIn) })
 	p.box = p.button("settings.sandbox", lang.L("Use the sandbox"), p.useSandbox)
 	p.out = p.button("settings.signout", lang.L("Sign out"), p.signOut)
-	p.buttons = container.New(&wrapRow{gap: widgets.Gap8}, p.sign, p.use, p.box, p.out)
+	p.buttons = widgets.WrapRow(widgets.Gap8, p.sign, p.use, p.box, p.out)
 	return widgets.NewCard(lang.L("Account"), nil, widgets.VBox(widgets.Gap8, p.account, p.verdict, p.buttons))
 }
 
@@ -94,7 +94,7 @@ func (p *settingsPage) lookCard() fyne.CanvasObject {
 	p.percent = widgets.Strong("")
 	p.percent.Align = fyne.TextAlignCenter
 	return widgets.NewCard(lang.L("Appearance"), nil, widgets.VBox(widgets.Gap12, p.themes,
-		container.New(&wrapRow{gap: widgets.Gap8}, widgets.Middle(widgets.Body(lang.L("Text size"))), p.smaller, widgets.AtLeast(56, 0, widgets.Middle(p.percent)), p.larger, p.normal)))
+		widgets.WrapRow(widgets.Gap8, widgets.Middle(widgets.Body(lang.L("Text size"))), p.smaller, widgets.AtLeast(56, 0, widgets.Middle(p.percent)), p.larger, p.normal)))
 }
 
 func (p *settingsPage) lifeCard() fyne.CanvasObject {
@@ -140,7 +140,7 @@ func (p *settingsPage) tick(mark, text string, changed func(on bool)) *settingCh
 }
 
 func (p *settingsPage) chips(mark string, chips []widgets.Chip) *widgets.FilterChips {
-	f := widgets.NewFilterChips(chips...)
+	f := widgets.NewFilterChips(chips...).Wrapped()
 	f.OnFocus = func() { reveal(p.scroll, f) }
 	for _, c := range chips {
 		p.h.Mark(mark+c.Key, f.Chip(c.Key))

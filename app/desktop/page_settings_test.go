@@ -214,3 +214,34 @@ func TestTheSettingsInEveryStateAndSize(t *testing.T) {
 		}
 	}
 }
+
+// Every page at the smallest and the largest text. In a window of 900 x 600 nothing may push another thing out.
+func TestPagesAtEveryTextSize(t *testing.T) {
+	defer widgets.DrawInline()()
+	for _, mode := range []widgets.Mode{widgets.ModeLight, widgets.ModeDark} {
+		for _, percent := range []int{scaleLeast, scaleMost} {
+			a := test.NewTempApp(t)
+			a.Settings().SetTheme(widgets.NewTheme(mode, float32(percent)/100))
+			for _, size := range []fyne.Size{{Width: 700, Height: 600}, {Width: 1400, Height: 1000}} {
+				tag := fmt.Sprintf("%d-%d-%.0f", mode, percent, size.Width)
+				h := &stage{}
+				week := newWeekPage(h)
+				week.Update(sampleWeek(), testNow)
+				capture(t, "text-week-"+tag, week.Object(), mode, size, 1)
+				run := newRunPage(h, 7)
+				run.Update(sampleRun(), testNow)
+				capture(t, "text-run-"+tag, run.Object(), mode, size, 1)
+				runs := newRunsPage(h)
+				capture(t, "text-runs-"+tag, runs.Object(), mode, size, 1)
+				for at := range stepCount {
+					capture(t, fmt.Sprintf("text-new-%s-%s", at.key(), tag), wizardAt(h, answered(aWizard()), at).Object(), mode, size, 1)
+				}
+				for name, o := range map[string]fyne.CanvasObject{"week": week.Object(), "run": run.Object()} {
+					if min := o.MinSize(); min.Width > 720 || min.Height > 600 { // at 160 % the window is a hand wider than 900 at least
+						t.Errorf("%s at %d %% needs %v, more than is left of 900 x 600", name, percent, min)
+					}
+				}
+			}
+		}
+	}
+}

@@ -50,7 +50,7 @@ func newWeekPage(h host) *weekPage {
 
 	p.banner = widgets.NewBanner("", "", "", p.bannerTapped)
 	p.banner.Hide()
-	quota := widgets.Columns(widgets.Gap12, 0, nil, p.gpu.card, p.tpu.card)
+	quota := widgets.Columns(widgets.Gap12, 520, nil, p.gpu.card, p.tpu.card)
 	body := widgets.VBox(widgets.Gap12, quota, p.banner, p.chartRow(), p.runRow())
 	p.ready = scrolled(body)
 	p.ready.Hide()

@@ -136,7 +136,7 @@ func setVisible(o fyne.CanvasObject, yes bool) {
 	}
 }
 
-// fixedWidth lays out one object at a width, over the whole height.
+// fixedWidth lays out one object at a width, grown with the text, over the whole height.
 type fixedWidth float32
 
 func (w fixedWidth) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -144,13 +144,13 @@ func (w fixedWidth) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	for _, o := range objects {
 		h = fyne.Max(h, o.MinSize().Height)
 	}
-	return fyne.NewSize(float32(w), h)
+	return fyne.NewSize(widgets.Grown(float32(w)), h)
 }
 
 func (w fixedWidth) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	for _, o := range objects {
 		o.Move(fyne.NewPos(0, 0))
-		o.Resize(fyne.NewSize(float32(w), size.Height))
+		o.Resize(fyne.NewSize(widgets.Grown(float32(w)), size.Height))
 	}
 }
 

@@ -62,7 +62,7 @@ type modelPick struct {
 func newAcceleratorPane(p *newPage) *acceleratorPane {
 	c := &acceleratorPane{p: p, rows: map[string]*fyne.Container{}, list: widgets.VBox(widgets.Gap12)}
 	c.kind = widgets.NewFilterChips(widgets.Chip{Key: "", Text: lang.L("Not said")}, widgets.Chip{Key: "transformer", Text: lang.L("Transformer")}, widgets.Chip{Key: "cnn", Text: lang.L("CNN")},
-		widgets.Chip{Key: "tabular", Text: lang.L("Tables")}, widgets.Chip{Key: "other", Text: lang.L("Other")})
+		widgets.Chip{Key: "tabular", Text: lang.L("Tables")}, widgets.Chip{Key: "other", Text: lang.L("Other")}).Wrapped()
 	c.kind.OnSelected = func(k string) {
 		p.w.model.Kind = k
 		c.changed()

@@ -158,7 +158,7 @@ func newInputsPane(p *newPage) *inputsPane {
 	c := &inputsPane{p: p, attached: widgets.VBox(0), hits: widgets.VBox(0), hint: newHint()}
 	c.none = widgets.Muted(lang.L("Nothing is attached: the run works with what the project brings along.")).Wrapped()
 	c.kind = widgets.NewFilterChips(widgets.Chip{Key: app.InputDataset, Text: lang.L("Dataset")}, widgets.Chip{Key: app.InputCompetition, Text: lang.L("Competition")},
-		widgets.Chip{Key: app.InputKernel, Text: lang.L("Kernel output")}, widgets.Chip{Key: app.InputModel, Text: lang.L("Model")})
+		widgets.Chip{Key: app.InputKernel, Text: lang.L("Kernel output")}, widgets.Chip{Key: app.InputModel, Text: lang.L("Model")}).Wrapped()
 	c.kind.OnSelected = func(string) { c.found = nil; c.say(""); c.showHits(); c.holder() }
 	for _, k := range []string{app.InputDataset, app.InputCompetition, app.InputKernel, app.InputModel} {
 		p.h.Mark("new.kind."+k, c.kind.Chip(k))
@@ -171,7 +171,7 @@ func newInputsPane(p *newPage) *inputsPane {
 	p.h.Mark("new.find", c.find)
 	c.answer = widgets.Caption("").Wrapped()
 	c.answer.Hide()
-	c.layout = widgets.NewFilterChips(widgets.Chip{Key: "flat", Text: lang.L("Together in data/")}, widgets.Chip{Key: "nested", Text: lang.L("Each in data/ext/…")})
+	c.layout = widgets.NewFilterChips(widgets.Chip{Key: "flat", Text: lang.L("Together in data/")}, widgets.Chip{Key: "nested", Text: lang.L("Each in data/ext/…")}).Wrapped()
 	c.layout.OnSelected = func(k string) {
 		p.w.form.Nested = k == "nested"
 		p.changed()

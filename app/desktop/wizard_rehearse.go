@@ -135,7 +135,7 @@ func (verdictLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	m := o[0].MinSize()
 	o[0].Resize(m)
 	o[0].Move(fyne.NewPos(0, 0))
-	x := float32(verdictBadge)
+	x := widgets.Grown(verdictBadge)
 	o[1].Resize(fyne.NewSize(s.Width-x, fyne.Max(m.Height, o[1].MinSize().Height)))
 	o[1].Move(fyne.NewPos(x, 0))
 }

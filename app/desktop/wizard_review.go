@@ -355,10 +355,10 @@ func (reviewLine) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 func (reviewLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	y := widgets.Gap12 / 2
-	o[0].Resize(fyne.NewSize(labelWidth, o[0].MinSize().Height))
+	o[0].Resize(fyne.NewSize(widgets.Grown(labelWidth), o[0].MinSize().Height))
 	o[0].Move(fyne.NewPos(0, y))
-	o[1].Resize(fyne.NewSize(s.Width-labelWidth, s.Height-widgets.Gap12))
-	o[1].Move(fyne.NewPos(labelWidth, y))
+	o[1].Resize(fyne.NewSize(s.Width-widgets.Grown(labelWidth), s.Height-widgets.Gap12))
+	o[1].Move(fyne.NewPos(widgets.Grown(labelWidth), y))
 }
 
 // partLine is a name, a bar and a size.
@@ -370,11 +370,11 @@ func (partLine) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 func (partLine) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	const size = 76
-	bar := fyne.Max(0, s.Width-labelWidth-size-2*widgets.Gap12)
-	o[0].Resize(fyne.NewSize(labelWidth, s.Height))
+	bar := fyne.Max(0, s.Width-widgets.Grown(labelWidth)-size-2*widgets.Gap12)
+	o[0].Resize(fyne.NewSize(widgets.Grown(labelWidth), s.Height))
 	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Resize(fyne.NewSize(bar, s.Height))
-	o[1].Move(fyne.NewPos(labelWidth+widgets.Gap12, 0))
+	o[1].Move(fyne.NewPos(widgets.Grown(labelWidth)+widgets.Gap12, 0))
 	o[2].Resize(fyne.NewSize(size, s.Height))
 	o[2].Move(fyne.NewPos(s.Width-size, 0))
 }
