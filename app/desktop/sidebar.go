@@ -91,7 +91,7 @@ func newSidebar(s *shell) *sidebar {
 	b.account = newAccountChip(func() { s.Go("settings") })
 	s.Mark("nav.account", b.account)
 	inner := widgets.Pad(widgets.Gap12, widgets.Gap12, widgets.Gap16, widgets.Gap12, container.NewBorder(column, b.account, nil, nil))
-	left := container.New(fixedWidth(sidebarWidth), widgets.NewPanel(widgets.ColorSidebar, inner))
+	left := widgets.AtLeast(sidebarWidth, 0, widgets.NewPanel(widgets.ColorSidebar, inner)) // wider where large words need it
 	b.withPage = container.New(besides{}, left, widgets.NewPanel(widgets.ColorBorder, widgets.HBox(0)), s.content)
 	return b
 }
