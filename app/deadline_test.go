@@ -129,3 +129,22 @@ func TestABacklogItemBecomesASpec(t *testing.T) {
 		t.Errorf("no such item: %v", err)
 	}
 }
+
+// A run that was taken out of the queue has not failed, and does not hide what the one before it left.
+func TestARunThatNeverRanIsNoFailure(t *testing.T) {
+	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 2), timedTask("idea", 1, "timeout", 1))
+	putQuota(t, a, runlog.QuotaReading{At: a.now(), RefreshAt: a.now().Add(60 * time.Hour), GPU: &runlog.PoolReading{Total: 30 * time.Hour}})
+	taken := r
+	taken.ID, taken.Version, taken.CollectedAt, taken.Outcome, taken.State = 0, 0, time.Time{}, "", StateWaiting
+	dropped(&taken, "by the person", a.now())
+	if _, err := a.store.CreateRun(t.Context(), taken); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.SetDeadline(t.Context(), a.now().Add(20*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := a.Plan(t.Context())
+	if err != nil || len(v.Season.Suggestions) != 1 || v.Season.Suggestions[0].Do != "resume" || v.Season.Suggestions[0].Run != r.ID {
+		t.Errorf("suggested %+v, %v", v.Season.Suggestions, err)
+	}
+}

@@ -108,6 +108,9 @@ func (a *App) unfinished(ctx context.Context, runs []runlog.Run, costs map[plann
 	var out []planner.PlanItem
 	seen := map[string]bool{}
 	for _, r := range runs { // newest first: what a name's last run came to is what counts
+		if r.State == StateCancel && r.StartedAt.IsZero() {
+			continue // taken out of a queue: it never ran, so it tells nothing
+		}
 		pool := poolOf(r)
 		chain := followUpSlug.ReplaceAllString(r.Kernel, "")
 		if pool == planner.CPU || r.Origin != originPush || r.Command == "" || r.State == StateRefused || r.State == StateNoRun || seen[chain] {
