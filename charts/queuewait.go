@@ -77,9 +77,7 @@ func (c QueueWaits) Draw(w, h int, st Style) *Picture {
 	for _, q := range waits {
 		top = math.Max(top, q.Hours)
 	}
-	if top == 0 {
-		top = 1
-	}
+	top = math.Max(top, 1) // minutes are as good as nothing here
 	ticks := Ticks(0, top, MaxTicks)
 	text := tickText(ticks)
 	unit := func(v float64) string { return text(v) + " h" }

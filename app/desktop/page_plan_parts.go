@@ -473,7 +473,7 @@ func (l *queueLine) show(r queueRow) {
 	l.of = r
 	l.place.Set(r.Place)
 	l.name.Set(r.Name)
-	l.what.Set(r.What)
+	l.what.SetShort(r.What, r.Short)
 	l.why.Set(r.Why)
 	setVisible(l.up, !r.Stopped && !r.First)
 	setVisible(l.down, !r.Stopped && !r.Last)

@@ -329,6 +329,7 @@ type queueRow struct {
 	ID         int64
 	Place      string // "1"; "" when it left the queue
 	Name, What string
+	Short      string // What where there is little room
 	Why        string
 	Stopped    bool
 	First      bool // nothing waits before it
@@ -340,6 +341,7 @@ func newQueueView(q app.QueueView, now time.Time) queueView {
 		Empty: lang.L("Nothing waits. A run that finds every slot taken is kept here and pushed by itself when one frees.")}
 	for _, r := range q.Rows {
 		row := queueRow{ID: r.ID, Name: r.Name, Stopped: r.Stopped, What: poolLabel(r.Pool) + lang.L(" · up to ") + hours(r.CapHours), Why: upper(r.Why)}
+		row.Short = row.What
 		if r.LeastH > 0 {
 			row.What += fmt.Sprintf(lang.L(", from %s on"), hours(r.LeastH))
 		}

@@ -78,7 +78,7 @@ func (c *weekQueue) fill(v queueView) {
 			c.list.Add(widgets.Pad(widgets.Gap4, 0, 0, widgets.Gap8, widgets.Caption(fmt.Sprintf(lang.L("%d more in Plan"), len(v.Rows)-i))))
 			return
 		}
-		c.list.Add(nextObject(nextRow{r.ID, r.Name, r.What, r.Why}, c.h.OpenRun, i == len(v.Rows)-1 || i == weekQueueMost-1))
+		c.list.Add(nextObject(nextRow{r.ID, r.Name, r.Short, r.Why}, c.h.OpenRun, i == len(v.Rows)-1 || i == weekQueueMost-1))
 	}
 }
 
