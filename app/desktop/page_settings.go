@@ -108,7 +108,7 @@ func (p *settingsPage) lifeCard() fyne.CanvasObject {
 		p.store(func(context.Context) error { return p.h.Core().SetAutostart(on) })
 	})
 	p.loginText = widgets.Muted(lang.L("It starts in the tray and watches; where nothing draws a tray, its window opens.")).Wrapped()
-	return widgets.NewCard(lang.L("When the window is closed"), nil, widgets.VBox(widgets.Gap8, p.closes, p.closeText, p.login, p.loginText))
+	return widgets.NewCard(lang.L("When the window is closed"), nil, widgets.VBox(widgets.Gap8, p.closes, p.closeText, container.NewHBox(p.login), p.loginText))
 }
 
 func (p *settingsPage) dataCard() fyne.CanvasObject {
@@ -121,7 +121,7 @@ func (p *settingsPage) dataCard() fyne.CanvasObject {
 	})
 	p.home = wrapped("")
 	open := p.button("settings.folder", lang.L("Open the folder"), func() { p.h.OpenURL(fileURL(p.view.Home)) })
-	return widgets.NewCard(lang.L("Data"), nil, widgets.VBox(widgets.Gap8, p.collect,
+	return widgets.NewCard(lang.L("Data"), nil, widgets.VBox(widgets.Gap8, container.NewHBox(p.collect),
 		widgets.Muted(lang.L("Run log, logs of runs and the sandbox. Deleting this folder loses no training result.")).Wrapped(), p.home, container.NewHBox(open)))
 }
 
