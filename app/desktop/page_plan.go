@@ -66,7 +66,7 @@ func newPlanPage(h host) *planPage {
 	p.gpu, p.tpu = newPlanCard(), newPlanCard()
 	p.start, p.costs = newStartCard(p), newCostCard()
 	p.queue, p.backlog = newQueueCard(p), newBacklogCard(p)
-	p.planned = widgets.VBox(widgets.Gap12, widgets.Columns(widgets.Gap12, 0, nil, p.gpu.card, p.tpu.card), p.weekRow())
+	p.planned = widgets.VBox(widgets.Gap12, widgets.Columns(widgets.Gap12, 520, nil, p.gpu.card, p.tpu.card), p.weekRow())
 	// What is to be done at the left, what it rests on at the right, each as high as it is.
 	rest := widgets.Columns(widgets.Gap12, 700, []float32{1.6, 1}, container.New(lastGrows{}, p.start.card, p.queue.card), widgets.VBox(widgets.Gap12, p.costs.card, p.waitCard()))
 	body := widgets.VBox(widgets.Gap12, p.busy.box, p.banner, p.none, p.planned, rest, p.backlog.card)
@@ -98,8 +98,7 @@ func (p *planPage) weekRow() fyne.CanvasObject {
 		p.h.Mark("plan."+pool, p.pools.Chip(pool))
 	}
 	p.told = widgets.Caption("").Wrapped()
-	aside := widgets.HBox(widgets.Gap12, widgets.Middle(p.legend), p.pools)
-	p.weeks = widgets.NewCard(lang.L("The weeks"), aside, widgets.VBox(widgets.Gap4, p.calendar, p.told))
+	p.weeks = widgets.NewCard(lang.L("The weeks"), p.pools, widgets.VBox(widgets.Gap4, p.calendar, p.legend, p.told))
 	return p.weeks
 }
 

@@ -155,22 +155,34 @@ func (l *backlogLine) show(r backlogRow) {
 // backlogLayout is the columns of the backlog: idea, pool, hours, gain, state, and the symbol that removes it.
 type backlogLayout struct{}
 
+// widths gives each column its width; 0 leaves it out.
 func (backlogLayout) widths(total float32) [6]float32 {
-	w := [6]float32{0, 36, 60, 112, 116, 28}
+	w := [6]float32{0, widgets.Grown(36), widgets.Grown(60), widgets.Grown(112), widgets.Grown(116), 28}
+	if total < widgets.Grown(backlogGain) {
+		w[3] = 0
+	}
 	for _, x := range w[1:] {
-		total -= x + widgets.Gap12
+		if x > 0 {
+			total -= x + widgets.Gap12
+		}
 	}
 	w[0] = fyne.Max(60, total)
 	return w
 }
 
+// backlogGain is the width from which on there is room for the expected gain.
+const backlogGain = 540
+
 func (backlogLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(480, o[0].MinSize().Height)
+	return fyne.NewSize(400, o[0].MinSize().Height)
 }
 
 func (l backlogLayout) Layout(o []fyne.CanvasObject, s fyne.Size) {
 	x := float32(0)
 	for i, w := range l.widths(s.Width) {
+		if setVisible(o[i], w > 0); w == 0 {
+			continue
+		}
 		h := o[i].MinSize().Height
 		o[i].Resize(fyne.NewSize(w, h))
 		o[i].Move(fyne.NewPos(x, (s.Height-h)/2))

@@ -114,9 +114,19 @@ func TestThePlanInEveryStateAndSize(t *testing.T) {
 			p := newPlanPage(&stage{})
 			p.failed(app.Explained{Title: "The run log cannot be read", Sentence: "The disk is full.", Action: "Free some space."})
 			capture(t, fmt.Sprintf("plan-failed-%d-%.0fx%.0f", mode, size.Width, size.Height), p.Object(), mode, size, 1)
+			a.Settings().SetTheme(widgets.NewTheme(mode, 1.6))
+			capture(t, fmt.Sprintf("plan-large-%d-%.0fx%.0f", mode, size.Width, size.Height), newPlanAt(full), mode, size, 1)
+			a.Settings().SetTheme(widgets.NewTheme(mode, 1))
 			p.Update(some, testNow)
 			p.failed(app.Explained{Title: "The run log cannot be read", Sentence: "The disk is full.", Action: "Free some space."})
 			capture(t, fmt.Sprintf("plan-failed-later-%d-%.0fx%.0f", mode, size.Width, size.Height), p.Object(), mode, size, 1)
 		}
 	}
+}
+
+// newPlanAt is the page with a snapshot in it.
+func newPlanAt(v app.PlanView) fyne.CanvasObject {
+	p := newPlanPage(&stage{})
+	p.Update(v, testNow)
+	return p.Object()
 }

@@ -148,20 +148,21 @@ type startLayout struct{}
 const startHours, startButton float32 = 64, 150
 
 func (startLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(120+startHours+startButton, fyne.Max(o[0].MinSize().Height, o[2].MinSize().Height))
+	return fyne.NewSize(120+widgets.Grown(startHours+startButton), fyne.Max(o[0].MinSize().Height, o[2].MinSize().Height))
 }
 
 func (startLayout) Layout(o []fyne.CanvasObject, s fyne.Size) {
-	w := fyne.Max(0, s.Width-startHours-startButton-2*widgets.Gap12)
+	hours, button := widgets.Grown(startHours), widgets.Grown(startButton)
+	w := fyne.Max(0, s.Width-hours-button-2*widgets.Gap12)
 	o[0].Resize(fyne.NewSize(w, o[0].MinSize().Height))
 	h := o[0].MinSize().Height
 	o[0].Resize(fyne.NewSize(w, h))
 	o[0].Move(fyne.NewPos(0, (s.Height-h)/2))
-	o[1].Resize(fyne.NewSize(startHours, s.Height))
+	o[1].Resize(fyne.NewSize(hours, s.Height))
 	o[1].Move(fyne.NewPos(w+widgets.Gap12, 0))
 	b := o[2].MinSize()
-	o[2].Resize(fyne.NewSize(fyne.Min(b.Width, startButton), b.Height))
-	o[2].Move(fyne.NewPos(s.Width-fyne.Min(b.Width, startButton), (s.Height-b.Height)/2))
+	o[2].Resize(fyne.NewSize(fyne.Min(b.Width, button), b.Height))
+	o[2].Move(fyne.NewPos(s.Width-fyne.Min(b.Width, button), (s.Height-b.Height)/2))
 }
 
 // leaveLayout is a name and, beside it, the reason.
@@ -489,7 +490,7 @@ func (queueLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (queueLayout) Layout(o []fyne.CanvasObject, s fyne.Size) {
-	const place = 18
+	place := widgets.Grown(18)
 	right := s.Width - 3*queueIcon
 	room := right - place - widgets.Gap12 - widgets.Gap8
 	name := room * 0.44

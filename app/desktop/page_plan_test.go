@@ -344,6 +344,10 @@ func TestThePlanKeepsItsSnapshotWhenTheNextOneFails(t *testing.T) {
 	if p.backlog.n != 30 || len(p.queue.view.Rows) != 8 || p.queue.view.Waiting != 7 {
 		t.Errorf("%d ideas, queue %+v", p.backlog.n, p.queue.view)
 	}
+	fyne.CurrentApp().Settings().SetTheme(widgets.NewTheme(widgets.ModeLight, 1.6))
+	if wide := p.scroll.Content.MinSize().Width; wide > 640 {
+		t.Errorf("at 160 %% of the text the page wants a width of %.0f", wide)
+	}
 	n := len(p.start.leave.Objects)
 	p.start.all = true
 	p.render(testNow)
