@@ -19,9 +19,9 @@ func hours(h float64) string { return fmt.Sprintf("%.1f h", h) }
 func poolHours(h float64, pool string) string {
 	switch pool {
 	case app.PoolGPU:
-		return fmt.Sprintf("%.1f GPU-hours", h)
+		return fmt.Sprintf(lang.L("%.1f GPU-hours"), h)
 	case app.PoolTPU:
-		return fmt.Sprintf("%.1f TPU-hours", h)
+		return fmt.Sprintf(lang.L("%.1f TPU-hours"), h)
 	default:
 		return fmt.Sprintf(lang.L("%.1f h of CPU, no quota"), h)
 	}
@@ -64,7 +64,7 @@ func when(t, now time.Time) string {
 	case age >= 0 && age < 10*time.Second:
 		return lang.L("just now")
 	case age >= 0 && age < 6*time.Hour:
-		return span(age) + lang.L(" ago")
+		return fmt.Sprintf(lang.L("%s ago"), span(age))
 	case days == 0:
 		return t.Format("15:04")
 	case days == 1:
@@ -72,9 +72,9 @@ func when(t, now time.Time) string {
 	case days == -1:
 		return lang.L("tomorrow") + t.Format(" 15:04")
 	case t.Year() == now.Year():
-		return t.Format("Mon 2 Jan")
+		return dates(t.Format("Mon 2 Jan"))
 	default:
-		return t.Format("2 Jan 2006")
+		return dates(t.Format("2 Jan 2006"))
 	}
 }
 
@@ -84,7 +84,7 @@ func clock(t, now time.Time) string {
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04")
 	}
-	return t.Format("Mon 15:04")
+	return dates(t.Format("Mon 15:04"))
 }
 
 // score writes a metric with the digits that tell runs apart, or a dash.

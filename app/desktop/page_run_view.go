@@ -176,7 +176,7 @@ func metricName(m string) string {
 }
 
 func chartCurve(c app.CurveView, done bool) charts.Curve {
-	out := charts.Curve{Name: fmt.Sprintf("fold %d", c.Fold), Done: done}
+	out := charts.Curve{Name: fmt.Sprintf(lang.L("fold %d"), c.Fold), Done: done}
 	for _, p := range c.Points {
 		out.Points = append(out.Points, charts.CurvePoint{Epoch: float64(p.Epoch), Frac: p.Frac, Hours: p.Seconds / 3600, Score: p.Score})
 	}

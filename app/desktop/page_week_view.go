@@ -146,7 +146,7 @@ func newPoolCard(name, pool string, p app.PoolView, q app.QuotaView, now time.Ti
 	hardware := strings.TrimPrefix(poolLabel(pool), name+" ")
 	c := poolCard{Title: name + " · " + hardware, Color: poolColor(pool), Stale: !q.Live}
 	if !q.RefreshAt.IsZero() {
-		c.ResetShort = fmt.Sprintf(lang.L("resets %s, in %s"), app.Local(q.RefreshAt).Format("Mon 15:04"), span(q.RefreshAt.Sub(now)))
+		c.ResetShort = fmt.Sprintf(lang.L("resets %s, in %s"), dates(app.Local(q.RefreshAt).Format("Mon 15:04")), span(q.RefreshAt.Sub(now)))
 		c.Reset = c.ResetShort + " (" + q.RefreshAt.UTC().Format("15:04") + " UTC)"
 	}
 	if !p.Known {
@@ -197,7 +197,7 @@ func ago(d time.Duration) string {
 	if d < 5*time.Second {
 		return lang.L("now")
 	}
-	return span(d) + lang.L(" ago")
+	return fmt.Sprintf(lang.L("%s ago"), span(d))
 }
 
 // weekNotice is the one banner of the page: first that the numbers are old, then that hours are about to be lost.
@@ -278,7 +278,7 @@ func tasksWords(r app.RunView) string {
 	case n == 1:
 		return busy[0]
 	case n == 2:
-		return busy[0] + lang.L(" and ") + strings.TrimPrefix(busy[1], "fold ")
+		return busy[0] + lang.L(" and ") + strings.TrimPrefix(busy[1], strings.TrimSuffix(fmt.Sprintf(lang.L("fold %d"), 0), "0"))
 	case n > 2:
 		return fmt.Sprintf(lang.L("%d tasks at once"), n)
 	case len(r.Folds) > 1:
@@ -291,7 +291,7 @@ func taskName(t app.TaskView, withJob bool) string {
 	if t.Fold == nil {
 		return t.Job
 	}
-	fold := fmt.Sprintf("fold %d", *t.Fold)
+	fold := fmt.Sprintf(lang.L("fold %d"), *t.Fold)
 	if withJob {
 		return t.Job + " " + fold
 	}

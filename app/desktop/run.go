@@ -16,6 +16,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
+	"fyne.io/fyne/v2/lang"
 
 	"sandglass/app"
 	"sandglass/widgets"
@@ -60,8 +61,10 @@ func open(ctx context.Context, version string, icon []byte, only *instance, hidd
 
 	core, err := app.Open(ctx, app.Options{Log: log, Version: version})
 	if err != nil {
+		chooseLanguage("", log)
 		return onlyError(a, win, err)
 	}
+	chooseLanguage(core.Setting(ctx, settingLanguage), log)
 	setLook(a, core.Setting(ctx, settingTheme), textScale(core.Setting(ctx, settingScale)))
 	win.Resize(savedSize(core.Setting(ctx, settingSize)))
 	s := newShell(core, win, log, fyne.Do, os.Getenv("SANDGLASS_UI_STATE"))
@@ -149,8 +152,9 @@ func onlyError(a fyne.App, win fyne.Window, err error) int {
 	if ex.Action != "" {
 		fmt.Fprintln(os.Stderr, "hint:", ex.Action)
 	}
+	ex = explain(err)
 	a.Settings().SetTheme(widgets.NewTheme(widgets.ModeSystem, 1))
-	quit := widgets.NewPrimary("Quit", nil, a.Quit)
+	quit := widgets.NewPrimary(lang.L("Quit"), nil, a.Quit)
 	win.SetContent(centred(widgets.AtLeast(520, 0, widgets.NewCard(ex.Title, nil, widgets.VBox(widgets.Gap12,
 		widgets.Body(ex.Sentence).Wrapped(), widgets.Muted(ex.Action).Wrapped(), quit)))))
 	win.Resize(fyne.NewSize(900, 600))

@@ -1,0 +1,214 @@
+package desktop
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/lang"
+)
+
+// With SANDGLASS_LOOK_LANGUAGE=de (empty: the system's language) every picture of this package is in German. The tests that read words then fail; the pictures
+// are what is wanted.
+func init() {
+	if choice, ok := os.LookupEnv("SANDGLASS_LOOK_LANGUAGE"); ok {
+		if err := useLanguage(choice); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// wordsHere are the keys that no literal lang.L names: titles kept in tables, and words of the core that are shown as they are.
+var wordsHere = []string{
+	"All", "In flight", "Needs you", "Run", "Status", "Accelerator", "Cap, h", "Burned, h", "Score", "Pushed", // Runs
+	"Experiment", "Spread", "Gain", "Gain and its noise", "Folds ahead", "Hours", "Verdict", "Do screens rank ideas truly?",
+	"Full runs", "Screens", "Beyond the noise", "beyond the noise", "within the noise", "too few folds", "lower", "higher", // Experiments
+	"File", "Size", "State", "Part of the kernel script", "Of 1 MB", // a run's tables
+	"As the system", "Light", "Dark", "Ask", "Keep watching in the tray", "Quit", "System", // Settings
+	"A run finished", "with its score and what it cost", "A run failed or was stopped", "with its own words for why",
+	"A TPU run started", "with how long it waited and when it ends at the latest", "A run is near its cap",
+	"ten minutes or a tenth of the cap before", "A slot freed", "and nothing that waits takes it", "The launch queue stopped a run",
+	"it waits for you, nothing was sent", "Hours are about to expire", "when nothing is planned for them, a day before the reset",
+	"The week's hours are back", // app.NoticeKinds
+}
+
+// notWords may stand in the window untranslated: units, product names, what is typed.
+var notWords = []string{"%d min", "%d h %d min", "%.1f kB", "%.1f MB", "%.2f GB", "CPU", "GPU", "TPU", "TPU v5e-8", "GPU T4 ×2", "Sandglass", "LoRA", "QLoRA",
+	"Adam", "Adafactor", "SGD", " · Kaggle", " · %.1f GPU-h · %.1f TPU-h", " UTC", " UTC)", " GiB", "English", "Deutsch"}
+
+func parsed(t *testing.T, dirs ...string) (*token.FileSet, []*ast.File) {
+	t.Helper()
+	set := token.NewFileSet()
+	var out []*ast.File
+	for _, d := range dirs {
+		names, err := filepath.Glob(filepath.Join(d, "*.go"))
+		if err != nil || len(names) == 0 {
+			t.Fatal(d, err)
+		}
+		for _, n := range names {
+			if strings.HasSuffix(n, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(set, n, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, f)
+		}
+	}
+	return set, out
+}
+
+func literal(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			s, err := strconv.Unquote(e.Value)
+			return s, err == nil
+		}
+	case *ast.BinaryExpr:
+		a, ok := literal(e.X)
+		b, fine := literal(e.Y)
+		return a + b, ok && fine && e.Op == token.ADD
+	case *ast.ParenExpr:
+		return literal(e.X)
+	}
+	return "", false
+}
+
+// called gives the package or receiver and the name of a call: "lang", "L".
+func called(c *ast.CallExpr) (on, name string) {
+	switch f := c.Fun.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			on = x.Name
+		}
+		return on, f.Sel.Name
+	case *ast.Ident:
+		return "", f.Name
+	}
+	return "", ""
+}
+
+func TestEveryWordOfTheWindowHasGerman(t *testing.T) {
+	words, err := readWords("translations/de.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	_, files := parsed(t, ".", "../../widgets")
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok || len(c.Args) == 0 {
+				return true
+			}
+			if on, name := called(c); on == "lang" && name == "L" {
+				if s, ok := literal(c.Args[0]); ok {
+					used[s] = true
+				}
+			}
+			return true
+		})
+	}
+	for _, w := range slices.Concat(wordsHere, toolkitWords) {
+		used[w] = true
+	}
+	for _, k := range slices.Sorted(maps.Keys(used)) {
+		if v, ok := words[k]; !ok && !slices.Contains(toolkitWords, k) {
+			t.Errorf("no German in translations/de.json for %q", k)
+		} else if ok && strings.TrimSpace(v) == "" {
+			t.Errorf("the German of %q is empty", k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(words)) {
+		if !used[k] {
+			t.Errorf("translations/de.json has %q, which nothing asks for", k)
+		}
+		sameValues(t, k, words[k])
+		if strings.Contains(k, "{{") {
+			t.Errorf("%q would be read as a template", k)
+		}
+	}
+}
+
+// sameValues fails when a translation does not use the same values as its original, each in its kind.
+func sameValues(t *testing.T, key, text string) {
+	t.Helper()
+	kinds := func(s string) string {
+		v := verbsOf(s)
+		slices.SortFunc(v, func(a, b formatValue) int { return a.n - b.n })
+		return fmt.Sprint(v)
+	}
+	if kinds(key) != kinds(text) {
+		t.Errorf("%q has the values %s and its translation %q %s", key, kinds(key), text, kinds(text))
+	}
+	if strings.HasPrefix(key, " ") != strings.HasPrefix(text, " ") || strings.HasSuffix(key, " ") != strings.HasSuffix(text, " ") {
+		t.Errorf("%q and its translation %q differ in the blanks at their ends", key, text)
+	}
+}
+
+// showing are functions of this package and of widgets that show their string arguments.
+var showing = regexp.MustCompile(`^(NewButton|NewPrimary|NewCard|NewPageHeader|NewEmptyState|NewText|NewBanner|NewStatRow|Body|Caption|Strong|Muted|Title|wrapped|newEntry|newSecretEntry|SetPlaceHolder|SetText|Set|SetShort|Toast|showModal|labelled|Say|NewCheck|newFocusButton|NewChart|Sprintf)$`)
+
+func TestWhatIsShownIsTranslatable(t *testing.T) {
+	letters := regexp.MustCompile(`\pL{2}`)
+	set, files := parsed(t, ".")
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			on, name := called(c)
+			if on == "lang" || !showing.MatchString(name) {
+				return true
+			}
+			for _, a := range c.Args {
+				s, ok := literal(a)
+				if !ok || !letters.MatchString(verb.ReplaceAllString(s, "")) || slices.Contains(notWords, s) {
+					continue
+				}
+				if name == "Sprintf" && !strings.Contains(strings.TrimSpace(verb.ReplaceAllString(s, "x")), " ") {
+					continue // a key, a path
+				}
+				t.Errorf("%s: %s shows %q without lang.L", set.Position(a.Pos()), name, s)
+			}
+			return true
+		})
+	}
+}
+
+// TestALanguageIsChosen runs in processes of its own, since a process speaks one language.
+func TestALanguageIsChosen(t *testing.T) {
+	const mark = "spoken here: "
+	words := func() string {
+		return strings.Join([]string{mark, lang.L("Week"), lang.L("Cancel"), lang.L("one"), said("Try again."), dates("Sat 5 Dec")}, "|")
+	}
+	if os.Getenv("SANDGLASS_TEST_SPEAKS") != "" {
+		fmt.Println(words())
+		return
+	}
+	german, english := "|Woche|Abbrechen|einer|Noch einmal versuchen.|Sa 5. Dez", "|Week|Cancel|one|Try again.|Sat 5 Dec"
+	for _, c := range []struct{ system, choice, want string }{
+		{"de_DE.UTF-8", "", german}, {"de_AT.UTF-8", "", german}, {"en_US.UTF-8", "", english}, {"fr_FR.UTF-8", "", "|Week|Annuler|one|Try again.|Sat 5 Dec"}, {"C", "", english},
+		{"de_DE.UTF-8", "en", english}, {"en_US.UTF-8", "de", german}, {"fr_FR.UTF-8", "de", german}, {"C", "de", german}, {"fr_FR.UTF-8", "en", english},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestALanguageIsChosen$")
+		cmd.Env = append(os.Environ(), "LC_ALL="+c.system, "LANGUAGE=", "SANDGLASS_LOOK_LANGUAGE="+c.choice, "SANDGLASS_TEST_SPEAKS=yes")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), mark+c.want) {
+			t.Errorf("on a system of %s with the choice %q: %v\n%s", c.system, c.choice, err, out)
+		}
+	}
+}
