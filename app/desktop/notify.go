@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"log/slog"
+	"strings"
 	"sync"
 
 	"fyne.io/fyne/v2"
@@ -27,11 +28,13 @@ type notifier struct {
 	mu      sync.Mutex
 	conn    *dbus.Conn
 	actions bool
+	markup  bool
 	byRun   map[int64]uint32
 	byID    map[uint32]int64
 }
 
-// newNotifier connects to the session bus when there is one. open is called, on any goroutine, when a notification is clicked.
+// newNotifier connects to the session bus when there is one. open is called, on any goroutine, when a notification is clicked;
+// run is 0 for one that is not about a single run.
 func newNotifier(fallback func(*fyne.Notification), open func(run int64), log *slog.Logger) *notifier {
 	n := &notifier{fallback: fallback, open: open, log: log, byRun: map[int64]uint32{}, byID: map[uint32]int64{}}
 	conn, err := dbus.ConnectSessionBus()
@@ -48,6 +51,7 @@ func newNotifier(fallback func(*fyne.Notification), open func(run int64), log *s
 	}
 	for _, c := range caps {
 		n.actions = n.actions || c == "actions"
+		n.markup = n.markup || c == "body-markup"
 	}
 	n.conn = conn
 	if n.actions {
@@ -91,13 +95,13 @@ func (n *notifier) Notify(notice app.Notice) {
 		return
 	}
 	var actions []string
-	if n.actions && notice.Run != 0 {
+	if n.actions {
 		actions = []string{"default", "Open"}
 	}
 	hints := map[string]dbus.Variant{"desktop-entry": dbus.MakeVariant(appID)}
 	var id uint32
 	err := n.conn.Object(notifyName, notifyPath).Call(notifyName+".Notify", 0,
-		"Sandglass", n.byRun[notice.Run], "", notice.Title, notice.Body, actions, hints, int32(-1)).Store(&id)
+		"Sandglass", n.byRun[notice.Run], "", notice.Title, bodyText(notice.Body, n.markup), actions, hints, int32(-1)).Store(&id)
 	if err != nil {
 		n.log.Warn("the notification service did not take a notification", "err", err)
 		n.fallback(fyne.NewNotification(notice.Title, notice.Body))
@@ -105,8 +109,16 @@ func (n *notifier) Notify(notice app.Notice) {
 	}
 	if notice.Run != 0 {
 		n.byRun[notice.Run] = id
-		n.byID[id] = notice.Run
 	}
+	n.byID[id] = notice.Run
+}
+
+// bodyText is the text of a notification. A server that takes markup would swallow what an error says between < and >.
+func bodyText(s string, markup bool) string {
+	if !markup {
+		return s
+	}
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
 // Close leaves the bus. Notifications already shown stay.
