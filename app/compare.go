@@ -86,8 +86,9 @@ type Experiment struct {
 	At        time.Time   `json:"at"` // it was begun
 	Newest    RunRow      `json:"-"`
 	Baseline  bool        `json:"baseline"`
-	Gain      *Gain       `json:"gain"` // against the baseline; null = it is the baseline, or Why
-	Why       string      `json:"why"`  // there is no gain
+	Control   bool        `json:"control"` // it is the baseline's own screen, which the other screens are held against
+	Gain      *Gain       `json:"gain"`    // against the baseline; null = it is the baseline, or Why
+	Why       string      `json:"why"`     // there is no gain
 }
 
 // NoiseView is what seeds alone make a fold's score differ by.
@@ -215,32 +216,40 @@ func noSuchExperiment(name, project string) error {
 func (l *lab) experiment(t *trial, now time.Time, speed float64) Experiment {
 	e := Experiment{Name: t.name, Project: l.dir, Folds: []FoldScore{}, Hours: t.hours, Runs: t.runs, Newest: rowOf(t.newest, now, speed), Baseline: t == l.baseline,
 		Metric: t.newest.Metric}
+	e.Control = t != l.baseline && l.baseline != nil && t.full != nil && t.full == l.baseline.screen
 	e.Run, e.Kernel, e.State, e.Outcome, e.At = t.newest.ID, t.newest.Kernel, t.newest.State, t.newest.Outcome, t.newest.CreatedAt
-	if m := t.full; m != nil {
-		e.Kind, e.Metric, e.Better, e.Planned, e.Epochs, e.Seeds = m.kind, m.metric, m.better, len(m.planned), m.epochs, m.seeds
-		var scores []float64
-		for _, k := range slices.Sorted(maps.Keys(m.scores)) {
-			e.Folds = append(e.Folds, FoldScore{k, m.scores[k], m.from[k]})
-			scores = append(scores, m.scores[k])
-		}
-		if n := len(scores); n > 0 {
-			mean := meanOf(slices.Clone(scores))
-			e.Mean = &mean
-			per := t.hours / float64(n)
-			e.FoldHours = &per
-			if n > 1 {
-				sd := math.Sqrt(variance(scores))
-				e.Spread = &sd
-			}
-		}
-		if e.Score = m.score; e.Score == nil {
-			e.Score = e.Mean
-		}
+	if t.full != nil {
+		e.measured(t.full)
 	}
 	if t != l.baseline {
 		e.Gain, e.Why = l.gain(t, l.baseline, true)
 	}
 	return e
+}
+
+// measured puts down what was measured; the hours are there already.
+func (e *Experiment) measured(m *tally) {
+	e.Kind, e.Metric, e.Better, e.Planned, e.Epochs, e.Seeds = m.kind, m.metric, m.better, len(m.planned), m.epochs, m.seeds
+	e.Folds = []FoldScore{}
+	e.Mean, e.Spread, e.FoldHours = nil, nil, nil
+	var scores []float64
+	for _, k := range slices.Sorted(maps.Keys(m.scores)) {
+		e.Folds = append(e.Folds, FoldScore{k, m.scores[k], m.from[k]})
+		scores = append(scores, m.scores[k])
+	}
+	if n := len(scores); n > 0 {
+		mean := meanOf(slices.Clone(scores))
+		e.Mean = &mean
+		per := e.Hours / float64(n)
+		e.FoldHours = &per
+		if n > 1 {
+			sd := math.Sqrt(variance(scores))
+			e.Spread = &sd
+		}
+	}
+	if e.Score = m.score; e.Score == nil {
+		e.Score = e.Mean
+	}
 }
 
 // gain is a trial against another one, or why there is none. A screen is held against what the other one measured at the same
@@ -254,16 +263,26 @@ func (l *lab) gain(own, base *trial, control bool) (*Gain, string) {
 	case base.full == nil:
 		return nil, "nothing was measured by " + base.name + " yet"
 	}
-	m, against := own.full, base.full
-	if m.kind == KindScreen {
-		if against = l.control(m, base, control); against == nil {
-			return nil, noControl(m, base)
-		}
+	m := own.full
+	against := l.reference(own, base, control)
+	switch {
+	case against == nil && m == base.screen:
+		return nil, "it is the screen of " + base.name + " itself, which other screens are held against"
+	case against == nil:
+		return nil, noControl(m, base)
 	}
 	if why := unlike(m, against); why != "" {
 		return nil, why
 	}
 	return gainOf(m, against, l.noise[m.epochs]), ""
+}
+
+// reference is what a trial is held against: what base is listed with, or a screen's control; nil = there is none.
+func (l *lab) reference(own, base *trial, named bool) *tally {
+	if own.full == nil || own.full.kind != KindScreen {
+		return base.full
+	}
+	return l.control(own.full, base, named)
 }
 
 func noControl(m *tally, base *trial) string {
@@ -281,7 +300,13 @@ func (l *lab) control(m *tally, base *trial, named bool) *tally {
 	}
 	var all []*tally
 	for _, g := range base.settings {
-		all = append(all, tallyOf(base.name, g, g.sittings))
+		c := tallyOf(base.name, g, g.sittings)
+		if base.full != nil && (c.command != base.full.command || c.epochs != base.full.epochs) {
+			if c.title = base.name + ", cheaper"; c.epochs > 0 && c.epochs != base.full.epochs {
+				c.title = base.name + " at " + plural(c.epochs, "epoch")
+			}
+		}
+		all = append(all, c)
 	}
 	if base.screen != nil && base.screen.name != base.name {
 		all = append(all, base.screen)
@@ -335,7 +360,7 @@ func metricKey(s string) string {
 func gainOf(m, against *tally, noise planner.SeedNoise) *Gain {
 	better := cmp.Or(m.better, against.better, BetterHigher)
 	c := planner.CompareFolds(m.folds(), against.folds(), better == BetterHigher, noise)
-	g := &Gain{Against: against.name, Folds: []FoldGain{}, OnlyOwn: append([]int{}, c.OnlyOwn...), OnlyBase: append([]int{}, c.OnlyBase...),
+	g := &Gain{Against: cmp.Or(against.title, against.name), Folds: []FoldGain{}, OnlyOwn: append([]int{}, c.OnlyOwn...), OnlyBase: append([]int{}, c.OnlyBase...),
 		Better: c.Better, Source: c.Source, P: c.P,
 		Verdict: c.Verdict, Advice: c.Advice}
 	for _, f := range c.Folds {
@@ -463,6 +488,8 @@ type CompareAsk struct {
 type ComparedPair struct {
 	Name    string `json:"name"`
 	Against string `json:"against"`
+	Side    int    `json:"side"` // number of the experiment among the sides, from 0
+	Base    int    `json:"base"` // and of what it is held against
 	Gain    *Gain  `json:"gain"` // null: Why
 	Why     string `json:"why"`
 }
@@ -479,7 +506,8 @@ type Compared struct {
 	Baseline string            `json:"baseline"` // what they are held against
 	Metric   string            `json:"metric"`
 	Better   string            `json:"better"`
-	Sides    []Experiment      `json:"sides"` // the baseline first, then as they were named
+	Sides    []Experiment      `json:"sides"` // what they are held against first, then as they were named
+	Bases    int               `json:"bases"` // how many of the first ones are only held against: the baseline, and its screens where screens were named
 	Folds    []ComparedFold    `json:"folds"`
 	Pairs    []ComparedPair    `json:"pairs"`
 	Curves   [][]CurveView     `json:"-"` // of each side, by fold
@@ -502,38 +530,70 @@ func (a *App) Compare(ctx context.Context, ask CompareAsk) (Compared, error) {
 	}
 	v := Compared{Project: l.view(), Baseline: base.name, Folds: []ComparedFold{}, Pairs: []ComparedPair{}}
 	speed := a.accountSpeed(ctx)
-	byFold := map[int][]*float64{}
-	for i, name := range names {
+	named := ask.Baseline == "" && base == l.baseline
+	bases, baseOf := l.bases(base, names[1:], named)
+	var tallies []*tally
+	for _, m := range bases {
+		e := l.experiment(base, a.now(), speed)
+		if m != base.full {
+			e.Name, e.Hours, e.Baseline = cmp.Or(m.title, m.name), m.hours, false
+			e.measured(m)
+		}
+		e.Gain, e.Why = nil, ""
+		v.Sides, tallies = append(v.Sides, e), append(tallies, m)
+	}
+	v.Bases = len(bases)
+	for i, name := range names[1:] {
 		t := l.byName[name]
-		e := l.experiment(t, a.now(), speed)
-		v.Sides = append(v.Sides, e)
+		v.Sides, tallies = append(v.Sides, l.experiment(t, a.now(), speed)), append(tallies, t.full)
+		g, why := l.gain(t, base, named)
+		v.Pairs = append(v.Pairs, ComparedPair{name, v.Sides[baseOf[i]].Name, v.Bases + i, baseOf[i], g, why})
+	}
+	if len(names) == 3 && len(ask.Names) == 2 {
+		g, why := l.gain(l.byName[names[2]], l.byName[names[1]], false)
+		v.Pairs = append(v.Pairs, ComparedPair{names[2], names[1], v.Bases + 1, v.Bases, g, why})
+	}
+	return v, a.fillCompared(ctx, &v, tallies)
+}
+
+// bases are what the named trials are held against, each once, and which of them each has.
+func (l *lab) bases(base *trial, names []string, named bool) (list []*tally, of []int) {
+	key := func(m *tally) string { return m.name + "\x00" + m.title }
+	for _, name := range names {
+		m := l.reference(l.byName[name], base, named)
+		if m == nil || base.full != nil && key(m) == key(base.full) {
+			m = base.full // without a control its own curves stand beside the baseline's all the same
+		}
+		at := slices.IndexFunc(list, func(x *tally) bool { return x == m || x != nil && m != nil && key(x) == key(m) })
+		if at < 0 {
+			at, list = len(list), append(list, m)
+		}
+		of = append(of, at)
+	}
+	return list, of
+}
+
+// fillCompared puts the scores and the curves side by side.
+func (a *App) fillCompared(ctx context.Context, v *Compared, tallies []*tally) error {
+	byFold := map[int][]*float64{}
+	for i, e := range v.Sides {
 		v.Metric, v.Better = cmp.Or(v.Metric, e.Metric), cmp.Or(v.Better, e.Better)
 		for _, f := range e.Folds {
 			if byFold[f.Fold] == nil {
-				byFold[f.Fold] = make([]*float64, len(names))
+				byFold[f.Fold] = make([]*float64, len(v.Sides))
 			}
 			byFold[f.Fold][i] = &f.Score
 		}
-		curves, err := a.tallyCurves(ctx, t)
+		curves, err := a.tallyCurves(ctx, tallies[i])
 		if err != nil {
-			return v, err
+			return err
 		}
 		v.Curves = append(v.Curves, curves)
 	}
 	for _, k := range slices.Sorted(maps.Keys(byFold)) {
 		v.Folds = append(v.Folds, ComparedFold{k, byFold[k]})
 	}
-	pair := func(own, against *trial) {
-		g, why := l.gain(own, against, ask.Baseline == "" && against == l.baseline)
-		v.Pairs = append(v.Pairs, ComparedPair{own.name, against.name, g, why})
-	}
-	for _, name := range names[1:] {
-		pair(l.byName[name], base)
-	}
-	if len(names) == 3 && len(ask.Names) == 2 {
-		pair(l.byName[names[2]], l.byName[names[1]])
-	}
-	return v, nil
+	return nil
 }
 
 // compareLab finds the project of what is asked for, and the names with what they are held against first.
@@ -587,15 +647,15 @@ func (a *App) compareLab(ctx context.Context, ask CompareAsk) (*lab, []string, e
 	return l, names, nil
 }
 
-// tallyCurves are the learning curves of what a trial is listed with, by fold.
-func (a *App) tallyCurves(ctx context.Context, t *trial) ([]CurveView, error) {
-	if t.full == nil {
+// tallyCurves are the learning curves of what was measured, by fold.
+func (a *App) tallyCurves(ctx context.Context, m *tally) ([]CurveView, error) {
+	if m == nil {
 		return nil, nil
 	}
 	byRun := map[int64][]runlog.Curve{}
 	var out []runlog.Curve
-	for _, k := range slices.Sorted(maps.Keys(t.full.from)) {
-		id := t.full.from[k]
+	for _, k := range slices.Sorted(maps.Keys(m.from)) {
+		id := m.from[k]
 		if _, have := byRun[id]; !have {
 			curves, err := a.store.Curves(ctx, id, runlog.SeriesRun)
 			if err != nil {
@@ -604,7 +664,7 @@ func (a *App) tallyCurves(ctx context.Context, t *trial) ([]CurveView, error) {
 			byRun[id] = curves
 		}
 		for _, c := range byRun[id] {
-			if c.Job == t.name && c.Fold == k {
+			if c.Job == m.name && c.Fold == k {
 				out = append(out, c)
 			}
 		}

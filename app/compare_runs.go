@@ -37,6 +37,7 @@ type sitting struct {
 	planned []int
 	scores  map[int]float64
 	cost    float64 // hours a finished fold took, median; 0 = not known
+	hours   float64 // of the session, the job's share of it
 	better  string
 	metric  string
 	split   string // SHA-256 of the split it was built with; "" = not known
@@ -52,6 +53,8 @@ type settings struct {
 // tally is what some sittings of the same settings say together.
 type tally struct {
 	name, kind    string
+	title         string // what it is called beside others; "" = name
+	hours         float64
 	command       string
 	epochs        int
 	scores        map[int]float64
@@ -188,7 +191,8 @@ func (a *App) addRun(ctx context.Context, l *lab, r runlog.Run, speed float64) e
 		if all > 0 {
 			share = seconds[job] / all
 		}
-		t.hours += hours * share
+		s.hours = hours * share
+		t.hours += s.hours
 		t.add(s)
 	}
 	return nil
@@ -325,6 +329,7 @@ func tallyOf(name string, g *settings, sittings []sitting) *tally {
 		if s.cost > 0 {
 			costs = append(costs, s.cost)
 		}
+		m.hours += s.hours
 		m.metric, m.better = cmp.Or(m.metric, s.metric), cmp.Or(m.better, s.better)
 		m.split, m.baselineName = cmp.Or(m.split, s.split), cmp.Or(m.baselineName, s.run.BaselineName)
 		if m.score == nil && s.run.Score != nil && len(s.planned) >= len(m.planned) {

@@ -231,6 +231,16 @@ func TestScreensAreHeldAgainstTheirControl(t *testing.T) {
 	if i := slices.IndexFunc(f.Points, func(q FidelityPoint) bool { return q.Name == "idea0" }); i < 0 || math.Abs(f.Points[i].Screen+.02) > 1e-9 || math.Abs(f.Points[i].Full+.03) > 1e-9 || f.Points[i].ScreenFolds != 1 || f.Points[i].FullFolds != 4 {
 		t.Errorf("points %+v", f.Points)
 	}
+	// Side by side a screen stands beside its control, and a full run beside the full baseline.
+	v, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"lone"}})
+	if err != nil || v.Bases != 1 || len(v.Sides) != 2 || v.Sides[0].Name != "baseline at 6 epochs" || len(v.Folds) != 1 || *v.Folds[0].Scores[0] != .70 || len(v.Curves[0]) != 1 || v.Pairs[0].Against != "baseline at 6 epochs" ||
+		!strings.HasPrefix(v.Pairs[0].Gain.Text, "Better than baseline at 6 epochs by 0.02, ahead on 1 of 1 fold: too few folds") || v.Sides[0].Hours != 1 {
+		t.Errorf("a screen side by side: %+v, %v", v, err)
+	}
+	v, err = b.a.Compare(t.Context(), CompareAsk{Names: []string{"lone", "idea4"}})
+	if err != nil || v.Bases != 2 || len(v.Sides) != 4 || v.Sides[1].Name != "baseline" || v.Pairs[1].Base != 1 || v.Pairs[1].Side != 3 || v.Pairs[2].Base != 2 || v.Pairs[2].Side != 3 || *v.Folds[0].Scores[1] != .80 {
+		t.Errorf("a screen and a full run: %+v, %v", v.Pairs, err)
+	}
 	if by["baseline"].Epochs != 30 || len(by["baseline"].Folds) != 4 {
 		t.Errorf("the control took the baseline's place: %+v", by["baseline"])
 	}
@@ -247,8 +257,12 @@ func TestAScreenUnderItsOwnName(t *testing.T) {
 	if x := by["aug-b-screen"]; x.Kind != KindScreen || x.Gain == nil || x.Gain.Against != "control-256" {
 		t.Errorf("screen: %+v %q", x.Gain, x.Why)
 	}
+	b.run(scored{name: "baseline-screen", epochs: 10, scores: map[int]float64{0: .701}})
+	if by, _ := b.all(); !by["baseline-screen"].Control || by["baseline-screen"].Gain != nil || by["aug-b-screen"].Control {
+		t.Errorf("the baseline's own screen: %+v", by["baseline-screen"])
+	}
 	// It is not its own control when it is held against the full run of its idea.
-	if v, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"aug-b-screen"}, Baseline: "aug-b"}); err != nil || v.Pairs[0].Gain != nil || !strings.Contains(v.Pairs[0].Why, "there is no control") {
+	if v, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"aug-b-screen"}, Baseline: "aug-b"}); err != nil || v.Pairs[0].Gain != nil || !strings.Contains(v.Pairs[0].Why, "it is the screen of aug-b itself") {
 		t.Errorf("against its own idea: %+v, %v", v.Pairs, err)
 	}
 	if f := p.Fidelity; len(f.Points) != 1 || f.Points[0].Name != "aug-b" || math.Abs(f.Points[0].Screen-.01) > 1e-9 || f.Verdict != planner.FidelityFew {

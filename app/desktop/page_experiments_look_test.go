@@ -98,7 +98,7 @@ func sampleCompared(names ...string) app.Compared {
 	for _, e := range all.Experiments {
 		by[e.Name] = e
 	}
-	c := app.Compared{Project: all.Projects[0], Baseline: "baseline", Metric: "auc", Better: app.BetterHigher}
+	c := app.Compared{Project: all.Projects[0], Baseline: "baseline", Bases: 1, Metric: "auc", Better: app.BetterHigher}
 	for i, name := range append([]string{"baseline"}, names...) {
 		e := by[name]
 		c.Sides = append(c.Sides, e)
@@ -108,7 +108,7 @@ func sampleCompared(names ...string) app.Compared {
 		}
 		c.Curves = append(c.Curves, curves)
 		if i > 0 {
-			c.Pairs = append(c.Pairs, app.ComparedPair{Name: name, Against: "baseline", Gain: e.Gain, Why: e.Why})
+			c.Pairs = append(c.Pairs, app.ComparedPair{Name: name, Against: "baseline", Side: i, Gain: e.Gain, Why: e.Why})
 		}
 	}
 	for k := range 5 {

@@ -133,9 +133,9 @@ type comparedPane struct {
 
 func newComparedPane(p *experimentsPage) *comparedPane {
 	d := &comparedPane{p: p}
-	d.promote = widgets.NewButton(lang.L("Run in full…"), nil, func() { p.promote(d.got.Sides[1].Run) })
-	d.baseline = widgets.NewButton(lang.L("Set as baseline"), nil, func() { p.setBaseline(d.got.Sides[1].Name) })
-	d.run = widgets.NewButton(lang.L("Open run"), nil, func() { p.h.OpenRun(d.got.Sides[1].Run) })
+	d.promote = widgets.NewButton(lang.L("Run in full…"), nil, func() { p.promote(d.one().Run) })
+	d.baseline = widgets.NewButton(lang.L("Set as baseline"), nil, func() { p.setBaseline(d.one().Name) })
+	d.run = widgets.NewButton(lang.L("Open run"), nil, func() { p.h.OpenRun(d.one().Run) })
 	d.export = widgets.NewButton(lang.L("Export…"), widgets.IconDownload.Resource(), func() { exporter(p.h)("comparison.csv", comparedCSV(d.got)) })
 	for name, b := range map[string]fyne.CanvasObject{"promote": d.promote, "baseline": d.baseline, "run": d.run, "csv": d.export} {
 		p.h.Mark("compare."+name, b)
@@ -216,12 +216,15 @@ func (d *comparedPane) loading(names []string) {
 	d.layers()
 }
 
+// one is the first experiment that is not only held against.
+func (d *comparedPane) one() app.Experiment { return d.got.Sides[d.got.Bases] }
+
 func (d *comparedPane) layers() {
 	setVisible(d.wait, !d.have)
 	setVisible(d.body, d.have)
 	one := d.have && d.view.Alone
-	setVisible(d.promote, one && d.got.Sides[1].Kind == app.KindScreen && d.got.Sides[1].Newest.Origin == "push")
-	setVisible(d.baseline, one && d.got.Sides[1].Kind == app.KindFull)
+	setVisible(d.promote, one && d.one().Kind == app.KindScreen && d.one().Newest.Origin == "push")
+	setVisible(d.baseline, one && d.one().Kind == app.KindFull)
 	setVisible(d.run, one)
 	setVisible(d.export, d.have)
 	d.head.Refresh()

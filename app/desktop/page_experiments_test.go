@@ -85,6 +85,10 @@ func TestExperimentRowsAreWorded(t *testing.T) {
 		}
 	}
 	// A colour never stands alone: a loss beyond the noise has another shape than a gain beyond it.
+	control := sampleExperiments().Experiments[5]
+	if control.Control = true; expVerdict(control).Word != "control" {
+		t.Errorf("the baseline's own screen is called %q", expVerdict(control).Word)
+	}
 	lone := sampleExperiments().Experiments[5]
 	lone.Name = "mixup"
 	if r := newExpRow(lone); r.Kind != "screen" {
@@ -133,7 +137,7 @@ func TestExperimentsOfSeveralProjects(t *testing.T) {
 func TestComparedView(t *testing.T) {
 	c := sampleCompared("aug-b", "mixup-screen")
 	c.Pairs[0].Gain.OnlyBase = []int{5, 6}
-	c.Pairs = append(c.Pairs, app.ComparedPair{Name: "mixup-screen", Against: "aug-b", Why: "the splits differ"})
+	c.Pairs = append(c.Pairs, app.ComparedPair{Name: "mixup-screen", Against: "aug-b", Side: 2, Base: 1, Why: "the splits differ"})
 	v := newComparedView(c, charts.ByEpoch)
 	if v.Title != "aug-b, mixup-screen" || v.Note != "against baseline · AUC, higher is better" || v.Alone || len(v.Names) != 2 || len(v.Curves) != 2 {
 		t.Errorf("%+v", v)

@@ -255,6 +255,8 @@ func expVerdict(e app.Experiment) widgets.Status {
 		return t.status(word)
 	case e.Kind == "":
 		return t.status(word)
+	case e.Control:
+		return widgets.Status{Word: lang.L("control"), Shape: widgets.ShapeDot, Color: widgets.ColorMuted}
 	case e.Kind == app.KindScreen:
 		return toneNeutral.status(lang.L("no control"))
 	}
@@ -376,19 +378,23 @@ type pairLine struct {
 
 // newComparedView words a comparison.
 func newComparedView(c app.Compared, axis charts.XAxis) comparedView {
-	v := comparedView{Alone: len(c.Sides) == 2}
+	v := comparedView{Alone: len(c.Sides) == c.Bases+1}
 	var names []string
-	for _, s := range c.Sides[1:] {
+	for _, s := range c.Sides[c.Bases:] {
 		names = append(names, s.Name)
 	}
 	v.Title = strings.Join(names, ", ")
-	v.Note = fmt.Sprintf(lang.L("against %s"), c.Baseline)
+	base := c.Baseline
+	if c.Bases == 1 { // the baseline, or its screen where only screens are shown
+		base = c.Sides[0].Name
+	}
+	v.Note = fmt.Sprintf(lang.L("against %s"), base)
 	if c.Better != "" {
 		v.Note += " · " + strings.TrimPrefix(fmt.Sprintf(lang.L("%s, %s is better"), metricName(c.Metric), lang.L(c.Better)), ", ")
 	}
 	for _, p := range c.Pairs {
 		line := pairLine{Name: p.Name, Status: toneNeutral.status(lang.L("not compared")), Text: capital(p.Why) + "."}
-		if p.Against != c.Baseline {
+		if p.Base >= c.Bases {
 			line.Name = fmt.Sprintf(lang.L("%s against %s"), p.Name, p.Against)
 		}
 		if g := p.Gain; g != nil {
@@ -430,16 +436,17 @@ func (v *comparedView) table(c app.Compared) {
 	v.Columns = []widgets.Column{{Title: lang.L("Fold"), Width: 82}}
 	for i, s := range c.Sides {
 		v.Columns = append(v.Columns, widgets.Column{Title: s.Name, Width: 70, Weight: 1, Right: true})
-		if i > 0 {
+		if i >= c.Bases {
 			v.Columns = append(v.Columns, widgets.Column{Title: lang.L("gain"), Width: 66, Weight: 1, Right: true})
 		}
 	}
-	gains := map[string]map[int]float64{}
+	gains := map[int]map[int]float64{} // by side and fold
+	means := map[int]*float64{}
 	for _, p := range c.Pairs {
-		if p.Gain != nil && p.Against == c.Baseline && gains[p.Name] == nil {
-			gains[p.Name] = map[int]float64{}
+		if p.Gain != nil && p.Base < c.Bases {
+			gains[p.Side], means[p.Side] = map[int]float64{}, p.Gain.Mean
 			for _, f := range p.Gain.Folds {
-				gains[p.Name][f.Fold] = f.Gain
+				gains[p.Side][f.Fold] = f.Gain
 			}
 		}
 	}
@@ -447,7 +454,7 @@ func (v *comparedView) table(c app.Compared) {
 		cells := []widgets.Cell{{Text: name, Muted: true}}
 		for i := range c.Sides {
 			cells = append(cells, widgets.Cell{Text: score(i), Muted: muted})
-			if i > 0 {
+			if i >= c.Bases {
 				cells = append(cells, widgets.Cell{Text: gain(i), Muted: muted})
 			}
 		}
@@ -456,17 +463,15 @@ func (v *comparedView) table(c app.Compared) {
 	none := func(int) string { return "" }
 	for _, f := range c.Folds {
 		row(strconv.Itoa(f.Fold), false, func(i int) string { return longScore(f.Scores[i]) }, func(i int) string {
-			if d, ok := gains[c.Sides[i].Name][f.Fold]; ok {
+			if d, ok := gains[i][f.Fold]; ok {
 				return signedScore(d)
 			}
 			return "—"
 		})
 	}
 	row(lang.L("mean"), false, func(i int) string { return longScore(c.Sides[i].Mean) }, func(i int) string {
-		for _, p := range c.Pairs {
-			if p.Name == c.Sides[i].Name && p.Against == c.Baseline && p.Gain != nil && p.Gain.Mean != nil {
-				return signedScore(*p.Gain.Mean)
-			}
+		if m := means[i]; m != nil {
+			return signedScore(*m)
 		}
 		return "—"
 	})
@@ -493,10 +498,13 @@ func (v *comparedView) curves(c app.Compared, axis charts.XAxis) {
 			all[i] = append(all[i], chartCurve(cv, true))
 		}
 	}
-	for i, s := range c.Sides[1:] {
-		v.Names = append(v.Names, s.Name)
-		v.Curves = append(v.Curves, charts.LearningCurves{Metric: metricName(c.Metric), X: axis, Ink: poolInk(s.Newest.Pool), Name: s.Name, Curves: all[i+1],
-			BaselineName: c.Baseline, Baseline: all[0], Greater: c.Better != app.BetterLower})
+	for _, p := range c.Pairs {
+		if p.Base < c.Bases {
+			s, base := c.Sides[p.Side], c.Sides[p.Base]
+			v.Names = append(v.Names, s.Name)
+			v.Curves = append(v.Curves, charts.LearningCurves{Metric: metricName(c.Metric), X: axis, Ink: poolInk(s.Newest.Pool), Name: s.Name, Curves: all[p.Side],
+				BaselineName: base.Name, Baseline: all[p.Base], Greater: c.Better != app.BetterLower})
+		}
 	}
 }
 
