@@ -130,6 +130,20 @@ func TestABacklogItemBecomesASpec(t *testing.T) {
 	}
 }
 
+// What a run has left is built for the question already, with the cap that is suggested; nothing is sent.
+func TestASuggestionToResumeIsBuilt(t *testing.T) {
+	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 2), timedTask("idea", 1, "timeout", 1))
+	hours := 1.5
+	s := Suggestion{Do: "resume", Run: r.ID, Kernel: r.Kernel, Partial: true, Hours: &hours}
+	plan, err := a.PlanSuggestion(t.Context(), s, nil)
+	if err != nil || plan.Kernel != "sam-roe/idea-train-r2" || plan.CapHours != 1.5 || !plan.Options.QueueIfFull {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	if runs, err := a.Runs(t.Context(), RunFilter{}); err != nil || len(runs) != 1 {
+		t.Errorf("sent: %+v, %v", runs, err)
+	}
+}
+
 // A run that was taken out of the queue has not failed, and does not hide what the one before it left.
 func TestARunThatNeverRanIsNoFailure(t *testing.T) {
 	a, r := resumeWorld(t, nil, timedTask("idea", 0, "done", 2), timedTask("idea", 1, "timeout", 1))

@@ -294,7 +294,7 @@ func newQueueCard(p *planPage) *queueCard {
 	p.h.Mark("plan.pause", c.pause)
 	c.warn = container.NewBorder(nil, nil, container.NewVBox(widgets.Pad(1, widgets.Gap8, 0, 0, widgets.NewIcon(widgets.IconWarning, widgets.ColorWarning, 14))), nil, c.warns)
 	c.undo = newUndoLine(p, "plan.queue.undo")
-	c.card = widgets.NewCard(lang.L("Launch queue"), c.pause, container.New(noGaps{}, c.note, c.empty, c.list, c.undo.box, c.warn, c.keys))
+	c.card = widgets.NewCard(lang.L("Launch queue"), container.New(noGaps{}, c.pause), container.New(noGaps{}, c.note, c.empty, c.list, c.undo.box, c.warn, c.keys))
 	return c
 }
 

@@ -322,6 +322,41 @@ func TestASuggestionIsQueuedAfterOneQuestion(t *testing.T) {
 	}
 }
 
+func TestThePlanSaysTheZoneAndTheReasons(t *testing.T) {
+	was := time.Local
+	time.Local = time.FixedZone("CET", 3600)
+	defer func() { time.Local = was }()
+	p := samplePlan(t, 6, 8)
+	v := newPlanView(p, app.PoolGPU, testNow)
+	if want := "until Tue 22 Dec 23:59 UTC (Wed 00:59 here), in 20 d 4 h · 3 resets"; v.Note != want {
+		t.Errorf("the title says %q, want %q", v.Note, want)
+	}
+	if v.GPU.Number != "107.4" || v.GPU.Explore == "" || v.GPU.End == "" || v.GPU.Lost != "0.0 h" || !strings.Contains(v.GPU.Note, "slack for the end 6.0 h") {
+		t.Errorf("the headline is %+v", v.GPU)
+	}
+	leave := map[string]string{}
+	for _, l := range v.Leave {
+		leave[l.Name] = l.Why
+	}
+	if len(v.Start) != 3 || !strings.Contains(leave["effv2-s"], "rehearse") || !strings.Contains(leave["mixup 0.4"], "no gain") {
+		t.Errorf("start %+v, leave %v", v.Start, leave)
+	}
+	q := v.Queue
+	if q.Waiting != 7 || !q.Rows[0].First || !q.Rows[6].Last || q.Rows[7].Place != "" || !strings.HasSuffix(q.Rows[7].Why, "Push it again to send what is there now.") || q.Warning == "" {
+		t.Errorf("queue %+v", q)
+	}
+	if q.Rows[1].What != "T4 ×2 · up to 7.0 h, from 3.0 h on · for 5 h" || q.Rows[1].Short != "T4 ×2 · up to 7.0 h" {
+		t.Errorf("the second row says %q, or %q", q.Rows[1].What, q.Rows[1].Short)
+	}
+	if b := v.Backlog[5]; b.Gain != "−0.001" || b.What != leave["mixup 0.4"] || v.Backlog[4].Hours != unknown {
+		t.Errorf("backlog %+v", v.Backlog)
+	}
+	p.Season, p.Deadline, p.Passed = nil, testNow.Add(-time.Hour), true
+	if e := newPlanView(p, app.PoolGPU, testNow).Empty; e == nil || !strings.Contains(e.Text, "Wed 2 Dec 18:47 UTC (19:47 here)") || e.Action == "" {
+		t.Errorf("after the deadline %+v", e)
+	}
+}
+
 func TestThePlanKeepsItsSnapshotWhenTheNextOneFails(t *testing.T) {
 	defer widgets.DrawInline()()
 	test.NewTempApp(t)
