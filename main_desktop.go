@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"sandglass/app/desktop"
+	_ "sandglass/app/desktop/language"
 )
 
 //go:embed Icon.png

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,7 +55,7 @@ func (j *collectJob) settle(ctx context.Context, complete bool) error {
 		applyRecord(row, out, speedOf(j.acc))
 		row.Outcome = planner.Outcome(facts)
 		if j.place != "" {
-			row.ArtifactsDir = path.Join(j.place, "artifacts")
+			row.ArtifactsDir = filepath.Join(j.place, "artifacts")
 		} else {
 			row.ArtifactsDir = j.dir
 		}
