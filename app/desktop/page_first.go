@@ -3,6 +3,7 @@ package desktop
 import (
 	"context"
 	"fmt"
+	"image/color"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -53,7 +54,7 @@ func newFirstPage(h host) *firstPage {
 	for _, t := range []*widgets.Text{name, line, foot} {
 		t.Align = fyne.TextAlignCenter
 	}
-	p.root = container.NewStack(container.NewCenter(widgets.VBox(widgets.Gap8, logo, name, line, widgets.FixedHeight(widgets.Gap16, canvas.NewRectangle(nil)), p.doors, widgets.FixedHeight(widgets.Gap4, canvas.NewRectangle(nil)), foot, container.NewCenter(p.busy.box))))
+	p.root = container.NewStack(container.NewVScroll(container.NewCenter(widgets.VBox(widgets.Gap8, logo, name, line, widgets.FixedHeight(widgets.Gap16, canvas.NewRectangle(color.Transparent)), p.doors, widgets.FixedHeight(widgets.Gap4, canvas.NewRectangle(color.Transparent)), foot, container.NewCenter(p.busy.box)))))
 	return p
 }
 

@@ -225,6 +225,7 @@ func TestPagesAtEveryTextSize(t *testing.T) {
 			for _, size := range []fyne.Size{{Width: 700, Height: 600}, {Width: 1400, Height: 1000}} {
 				tag := fmt.Sprintf("%d-%d-%.0f", mode, percent, size.Width)
 				h := &stage{}
+				capture(t, "text-first-"+tag, newFirstPage(h).Object(), mode, size.AddWidthHeight(200, 0), 1) // it has the window for itself
 				week := newWeekPage(h)
 				week.Update(sampleWeek(), testNow)
 				capture(t, "text-week-"+tag, week.Object(), mode, size, 1)
