@@ -31,7 +31,8 @@ func newWeekQueue(h host) *weekQueue {
 	c.plan = widgets.NewButton(lang.L("Open Plan"), nil, func() { h.Go("plan") })
 	h.Mark("week.pause", c.pause)
 	h.Mark("week.plan", c.plan)
-	c.card = widgets.NewCard(lang.L("Launch queue"), widgets.HBox(widgets.Gap8, c.pause, c.plan), widgets.VBox(0, c.note, c.list))
+	c.card = widgets.NewCard(lang.L("Launch queue"), nil,
+		widgets.VBox(0, c.note, c.list, widgets.Pad(widgets.Gap12, 0, 0, 0, widgets.WrapRow(widgets.Gap8, c.plan, c.pause))))
 	return c
 }
 
