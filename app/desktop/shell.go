@@ -225,6 +225,8 @@ func (s *shell) build(to route) page {
 		p = newNewPage(s)
 	case "settings":
 		p = newSettingsPage(s)
+	case "help":
+		p = newHelpPage(s)
 	default:
 		s.log.Error("no such page", "page", to.page)
 		return nil

@@ -25,6 +25,10 @@ func (s *shell) shortcuts() {
 		switch ev.Name {
 		case fyne.KeyEscape:
 			s.escape()
+		case fyne.KeyF1:
+			if s.dialogs == 0 {
+				s.help()
+			}
 		case fyne.KeyReturn, fyne.KeyEnter:
 			if p, ok := s.currentPage().(interface{ enter() }); ok && s.dialogs == 0 {
 				p.enter()

@@ -90,10 +90,19 @@ func newSidebar(s *shell) *sidebar {
 	}
 	b.account = newAccountChip(func() { s.Go("settings") })
 	s.Mark("nav.account", b.account)
-	inner := widgets.Pad(widgets.Gap12, widgets.Gap12, widgets.Gap16, widgets.Gap12, container.NewBorder(column, b.account, nil, nil))
+	inner := widgets.Pad(widgets.Gap12, widgets.Gap12, widgets.Gap16, widgets.Gap12, container.NewBorder(column, widgets.VBox(widgets.Gap8, b.help(s), b.account), nil, nil))
 	left := widgets.AtLeast(sidebarWidth, 0, widgets.NewPanel(widgets.ColorSidebar, inner)) // wider where large words need it
 	b.withPage = container.New(besides{}, left, widgets.NewPanel(widgets.ColorBorder, widgets.HBox(0)), s.content)
 	return b
+}
+
+// help is the entry at the foot: it opens the topic of the page that is shown, as F1 does.
+func (b *sidebar) help(s *shell) *widgets.SidebarItem {
+	item := widgets.NewSidebarItem(widgets.IconInfo, lang.L("Help"), s.help)
+	item.SetCount("F1")
+	s.Mark("nav.help", item)
+	b.items["help"] = item
+	return item
 }
 
 // besides lays out the sidebar, a hairline and the page, without gaps.
