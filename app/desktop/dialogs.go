@@ -54,7 +54,7 @@ func (s *shell) Fail(err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
 	}
-	ex := app.Explain(err)
+	ex := explain(err)
 	s.log.Warn("shown to the person", "title", ex.Title, "err", err)
 	body := container.NewVBox(wrapped(ex.Sentence))
 	if ex.Action != "" {
@@ -91,7 +91,7 @@ func (h maxHeight) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 
 // keychainChoice asks where to keep the secret when there is no keychain: in memory until Sandglass quits, or in a file.
 func keychainChoice(s *shell, err error, again func(store string)) {
-	ex := app.Explain(err)
+	ex := explain(err)
 	var m *modal
 	memory := widgets.NewPrimary(lang.L("Until I quit"), nil, func() { m.Hide(); again("memory") })
 	file := widgets.NewButton(lang.L("In a file only I can read"), nil, func() { m.Hide(); again("file") })
@@ -131,7 +131,7 @@ func showSignIn(h host, done func()) {
 				case app.NeedsStore(err):
 					keychainChoice(s, err, try)
 				case err != nil:
-					ex := app.Explain(err)
+					ex := explain(err)
 					hint.Set(ex.Sentence + " " + ex.Action)
 					hint.Show()
 				default:

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
 	"github.com/godbus/dbus/v5"
 
 	"sandglass/app"
@@ -88,6 +89,7 @@ func (n *notifier) listen() {
 
 // Notify shows one notice.
 func (n *notifier) Notify(notice app.Notice) {
+	notice.Title, notice.Body = said(notice.Title), said(notice.Body)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.conn == nil {
@@ -96,7 +98,7 @@ func (n *notifier) Notify(notice app.Notice) {
 	}
 	var actions []string
 	if n.actions {
-		actions = []string{"default", "Open"}
+		actions = []string{"default", lang.L("Open")}
 	}
 	hints := map[string]dbus.Variant{"desktop-entry": dbus.MakeVariant(appID)}
 	var id uint32

@@ -118,7 +118,7 @@ func (p *experimentsPage) Load(ctx context.Context) func() {
 	}
 	all, err := p.h.Core().Experiments(ctx, "")
 	if err != nil {
-		ex := app.Explain(err)
+		ex := explain(err)
 		return func() { p.failed(ex) }
 	}
 	if opened == nil {

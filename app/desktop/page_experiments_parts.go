@@ -234,7 +234,7 @@ func (d *comparedPane) layers() {
 func (d *comparedPane) show(c app.Compared, err error) {
 	if err != nil {
 		d.have = false
-		ex := app.Explain(err)
+		ex := explain(err)
 		title, action, tapped := lang.L("Not compared"), "", func() {}
 		if name := d.p.opened[0]; len(d.p.opened) == 1 && d.p.view.Project.Baseline == "" {
 			title, ex.Sentence, ex.Action = lang.L("No baseline yet"), lang.L("The others of the project are held against one of them."), ""

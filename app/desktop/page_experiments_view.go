@@ -280,11 +280,11 @@ func gainStatus(g *app.Gain) widgets.Status {
 func expSays(e app.Experiment) string {
 	switch {
 	case e.Gain != nil:
-		return e.Gain.Text + " " + adviceWords(e.Gain.Advice)
+		return said(e.Gain.Text) + " " + adviceWords(e.Gain.Advice)
 	case e.Baseline:
 		return fmt.Sprintf(lang.L("%s is what the others are held against."), e.Name)
 	case e.Why != "":
-		return capital(e.Why) + "."
+		return capital(said(e.Why)) + "."
 	}
 	return ""
 }
@@ -321,7 +321,7 @@ func (v *experimentsView) fidelity() {
 	if len(f.Points) == 0 {
 		return
 	}
-	v.Truly = f.Text
+	v.Truly = said(f.Text)
 	v.Fidelity = charts.Fidelity{Ink: charts.InkGPU, Metric: metricName(v.Project.Metric), Gains: f.Gains, Lower: v.Project.Better == app.BetterLower, Note: f.Text}
 	for _, p := range f.Points {
 		v.Fidelity.Points = append(v.Fidelity.Points, charts.FidelityPoint{Name: p.Name, Screen: p.Screen, Full: p.Full,
@@ -393,12 +393,12 @@ func newComparedView(c app.Compared, axis charts.XAxis) comparedView {
 		v.Note += " · " + strings.TrimPrefix(fmt.Sprintf(lang.L("%s, %s is better"), metricName(c.Metric), lang.L(c.Better)), ", ")
 	}
 	for _, p := range c.Pairs {
-		line := pairLine{Name: p.Name, Status: toneNeutral.status(lang.L("not compared")), Text: capital(p.Why) + "."}
+		line := pairLine{Name: p.Name, Status: toneNeutral.status(lang.L("not compared")), Text: capital(said(p.Why)) + "."}
 		if p.Base >= c.Bases {
 			line.Name = fmt.Sprintf(lang.L("%s against %s"), p.Name, p.Against)
 		}
 		if g := p.Gain; g != nil {
-			line.Status, line.Text = gainStatus(g), g.Text+" "+adviceWords(g.Advice)
+			line.Status, line.Text = gainStatus(g), said(g.Text)+" "+adviceWords(g.Advice)
 			if left := leftOut(g); left != "" {
 				line.Text += " " + left
 			}

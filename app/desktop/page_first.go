@@ -132,7 +132,7 @@ func foundSentence(found []app.Found) string {
 	good := usable(found)
 	if len(good) == 0 {
 		if len(found) > 0 {
-			return fmt.Sprintf(lang.L("Found %s, but it cannot be used: %s"), found[0].Where, found[0].Problem)
+			return fmt.Sprintf(lang.L("Found %s, but it cannot be used: %s"), found[0].Where, said(found[0].Problem))
 		}
 		return lang.L("Nothing of the Kaggle command-line program was found on this computer: no kaggle.json, no access token.")
 	}
@@ -176,7 +176,7 @@ func (p *firstPage) trySandbox() {
 
 func progressText(p app.Progress) string {
 	if p.Item != "" {
-		return p.Stage + " " + p.Item
+		return said(p.Stage) + " " + said(p.Item)
 	}
-	return p.Stage
+	return said(p.Stage)
 }

@@ -430,7 +430,7 @@ func (p *newPage) keep() {
 	p.h.Background(func(ctx context.Context) {
 		ctx = context.WithoutCancel(ctx) // the window closes: the last words are kept all the same
 		if err := p.h.Core().SaveDraft(ctx, d); err != nil {
-			p.h.Do(func() { p.h.Toast(lang.L("What was typed could not be kept on disk: ") + app.Explain(err).Sentence) })
+			p.h.Do(func() { p.h.Toast(lang.L("What was typed could not be kept on disk: ") + explain(err).Sentence) })
 		}
 	})
 }

@@ -122,7 +122,7 @@ func (p *planPage) Wants(ev app.Event) bool {
 func (p *planPage) Load(ctx context.Context) func() {
 	v, err := p.h.Core().Plan(ctx)
 	if err != nil {
-		ex := app.Explain(err)
+		ex := explain(err)
 		return func() { p.failed(ex) }
 	}
 	return func() { p.Update(v, time.Now()) }

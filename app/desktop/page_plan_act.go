@@ -33,7 +33,7 @@ func (p *planPage) askDeadline() {
 		}
 		t, err := p.h.Core().ReadDeadline(box.Text)
 		if err != nil {
-			ex := app.Explain(err)
+			ex := explain(err)
 			told.SetColor(widgets.ColorBad)
 			told.Set(strings.TrimSpace(ex.Sentence + " " + ex.Action))
 			keep.Disable()
@@ -139,15 +139,15 @@ func (p *planPage) askPush(s *shell, x app.Suggestion, plan app.PushPlan) {
 	words.Add(wrapped(cost))
 	for _, g := range plan.Guards {
 		if g.Waits {
-			words.Add(wrapped(g.Reason))
+			words.Add(wrapped(said(g.Reason)))
 			continue
 		}
 		b := widgets.NewBanner("", "", "", nil)
-		b.Set(widgets.ColorBad, guardWord(g), strings.TrimSpace(g.Reason+" "+g.Advice), "")
+		b.Set(widgets.ColorBad, guardWord(g), said(strings.TrimSpace(g.Reason+" "+g.Advice)), "")
 		words.Add(b)
 	}
 	for _, w := range plan.Warnings {
-		words.Add(widgets.Caption(w).Wrapped())
+		words.Add(widgets.Caption(said(w)).Wrapped())
 	}
 	stop := widgets.NewButton(lang.L("Cancel"), nil, func() { m.Hide() })
 	push := newDeliberate(v.Button, nil, func() {}) // Enter does not spend

@@ -311,7 +311,7 @@ func (p *planPage) editBacklog(it app.BacklogItem) {
 			p.h.Do(func() {
 				keep.Enable()
 				if err != nil {
-					ex := app.Explain(err)
+					ex := explain(err)
 					wrong.set(strings.TrimSpace(ex.Sentence + " " + ex.Action))
 					return
 				}

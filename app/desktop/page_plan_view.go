@@ -125,7 +125,7 @@ func (v *planView) plan(p app.PlanView, pool string, now time.Time) {
 	ready, leave := []startRow{}, []leaveRow{}
 	for _, x := range s.Suggestions {
 		if x.Do == "leave" {
-			leave = append(leave, leaveRow{x.Name, x.Why})
+			leave = append(leave, leaveRow{x.Name, said(x.Why)})
 			continue
 		}
 		ready = append(ready, newStartRow(x, p.Ready(x)))
@@ -143,9 +143,9 @@ func (v *planView) plan(p app.PlanView, pool string, now time.Time) {
 		of = s.TPU
 	}
 	v.costs(of, pool)
-	v.Advice = s.Advice
+	v.Advice = saidAll(s.Advice)
 	if len(s.Assumed) > 0 {
-		v.Assumed = lang.L("Assumed: ") + strings.Join(s.Assumed, "; ") + "."
+		v.Assumed = lang.L("Assumed: ") + strings.Join(saidAll(s.Assumed), "; ") + "."
 	}
 }
 
@@ -174,13 +174,13 @@ func deadlineText(t, now time.Time) string {
 	if t.Year() != now.Year() {
 		form = "Mon 2 Jan 2006 15:04"
 	}
-	text, here := t.UTC().Format(form)+" UTC", app.Local(t)
+	text, here := dates(t.UTC().Format(form))+" UTC", app.Local(t)
 	if _, off := here.Zone(); off != 0 {
 		day := "Mon "
 		if here.Day() == t.UTC().Day() {
 			day = ""
 		}
-		text += " (" + here.Format(day+"15:04") + lang.L(" here") + ")"
+		text += " (" + dates(here.Format(day+"15:04")) + lang.L(" here") + ")"
 	}
 	return text
 }
@@ -251,11 +251,11 @@ func blockKinds(c charts.PlanCalendar) []bool {
 }
 
 func newStartRow(s app.Suggestion, ready bool) startRow {
-	r := startRow{Suggestion: s, Name: s.Name, Why: s.Why, Hours: unknown}
+	r := startRow{Suggestion: s, Name: s.Name, Why: said(s.Why), Hours: unknown}
 	if s.Hours != nil {
 		r.Hours = hours(*s.Hours)
 	}
-	r.Why = strings.ToUpper(s.Pool) + ": " + s.Why
+	r.Why = strings.ToUpper(s.Pool) + ": " + said(s.Why)
 	if s.Gain != nil {
 		r.Why += fmt.Sprintf(lang.L("; expected gain %s"), gainText(*s.Gain))
 	}
@@ -274,7 +274,7 @@ func newStartRow(s app.Suggestion, ready bool) startRow {
 func planWord(s app.Suggestion) string {
 	switch {
 	case s.Do == "leave":
-		return s.Why
+		return said(s.Why)
 	case s.Partial:
 		return lang.L("a part of it is to be started now")
 	}
@@ -337,16 +337,16 @@ type queueRow struct {
 }
 
 func newQueueView(q app.QueueView, now time.Time) queueView {
-	v := queueView{Paused: q.Paused, Warning: strings.Join(q.Warnings, " "),
+	v := queueView{Paused: q.Paused, Warning: said(strings.Join(q.Warnings, " ")),
 		Empty: lang.L("Nothing waits. A run that finds every slot taken is kept here and pushed by itself when one frees.")}
 	for _, r := range q.Rows {
-		row := queueRow{ID: r.ID, Name: r.Name, Stopped: r.Stopped, What: poolLabel(r.Pool) + lang.L(" · up to ") + hours(r.CapHours), Why: upper(r.Why)}
+		row := queueRow{ID: r.ID, Name: r.Name, Stopped: r.Stopped, What: poolLabel(r.Pool) + lang.L(" · up to ") + hours(r.CapHours), Why: upper(said(r.Why))}
 		row.Short = row.What
 		if r.LeastH > 0 {
 			row.What += fmt.Sprintf(lang.L(", from %s on"), hours(r.LeastH))
 		}
 		if r.Stopped {
-			row.Why = strings.TrimSpace(upper(r.Why) + ". " + r.Advice)
+			row.Why = strings.TrimSpace(upper(said(r.Why)) + ". " + said(r.Advice))
 			row.What += lang.L(" · left the queue")
 		} else {
 			v.Waiting++

@@ -138,7 +138,7 @@ func (p *runPage) Wants(ev app.Event) bool {
 func (p *runPage) Load(ctx context.Context) func() {
 	r, err := p.h.Core().Run(ctx, p.id)
 	if err != nil {
-		ex := app.Explain(err)
+		ex := explain(err)
 		return func() { p.failed(ex) }
 	}
 	// The last line of each stream may still be growing: those are read again.

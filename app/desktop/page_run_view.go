@@ -115,7 +115,7 @@ func runNotice(r app.RunView, now time.Time) *notice {
 		return &notice{widgets.ColorWarning, lang.L("No news from Kaggle."),
 			fmt.Sprintf(lang.L("It has not answered for %s; the session goes on without this computer. Shown is what was known then."), span(now.Sub(r.UnreachableAt))), lang.L("Try again")}
 	case r.Failure != "":
-		return &notice{widgets.ColorBad, lang.L("The run failed."), r.Failure, ""}
+		return &notice{widgets.ColorBad, lang.L("The run failed."), said(r.Failure), ""}
 	case r.State == app.StateUnclear:
 		return &notice{widgets.ColorWarning, lang.L("The push got no clear answer."), lang.L("Kaggle is being asked whether it took the run. Nothing is pushed twice."), ""}
 	case r.State == app.StateWaiting:
@@ -275,7 +275,7 @@ func share(t app.TaskView) float64 {
 }
 
 func newFinding(f app.FindingView) finding {
-	out := finding{Icon: widgets.IconInfo, Color: widgets.ColorMuted, Text: f.Text, Detail: lastLines(f.Detail, 3), Fix: f.Fix}
+	out := finding{Icon: widgets.IconInfo, Color: widgets.ColorMuted, Text: said(f.Text), Detail: said(lastLines(f.Detail, 3)), Fix: said(f.Fix)}
 	switch f.Level {
 	case "good":
 		out.Icon, out.Color = widgets.IconCheck, widgets.ColorGood

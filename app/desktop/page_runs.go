@@ -187,7 +187,7 @@ func (p *runsPage) Load(ctx context.Context) func() {
 	}
 	rows, err := p.h.Core().Runs(ctx, app.RunFilter{Text: text})
 	if err != nil {
-		ex := app.Explain(err)
+		ex := explain(err)
 		return func() { p.show(runsView{Empty: ex.Sentence + " " + ex.Action}) }
 	}
 	needs := map[int64]bool{}

@@ -108,7 +108,7 @@ func (p *settingsPage) lifeCard() fyne.CanvasObject {
 		p.store(func(context.Context) error { return p.h.Core().SetAutostart(on) })
 	})
 	p.loginText = widgets.Muted(lang.L("It starts in the tray and watches; where nothing draws a tray, its window opens.")).Wrapped()
-	return widgets.NewCard(lang.L("When the window is closed"), nil, widgets.VBox(widgets.Gap8, p.closes, p.closeText, container.NewHBox(p.login), p.loginText))
+	return widgets.NewCard(lang.L("In the background"), nil, widgets.VBox(widgets.Gap8, widgets.Body(lang.L("When the window is closed")), p.closes, p.closeText, container.NewHBox(p.login), p.loginText))
 }
 
 func (p *settingsPage) dataCard() fyne.CanvasObject {

@@ -142,7 +142,7 @@ func newSettingsView(f settingsFacts, now time.Time) settingsView {
 		v.Close = stored
 	}
 	if f.loginErr != nil {
-		v.LoginWhy = app.Explain(f.loginErr).Sentence
+		v.LoginWhy = explain(f.loginErr).Sentence
 	}
 	return v
 }
@@ -174,7 +174,7 @@ type verdict struct {
 func newVerdict(id app.Identity, err error) verdict {
 	switch {
 	case err != nil:
-		ex := app.Explain(err)
+		ex := explain(err)
 		return verdict{strings.TrimSpace(ex.Sentence + " " + ex.Action), widgets.ColorBad}
 	case id.Note != "":
 		return verdict{id.Note, widgets.ColorWarning}

@@ -98,12 +98,12 @@ func (p *weekPage) Wants(ev app.Event) bool {
 func (p *weekPage) Load(ctx context.Context) func() {
 	w, err := p.h.Core().Week(ctx)
 	if err != nil {
-		ex := app.Explain(err)
+		ex := explain(err)
 		return func() { p.failed(ex) }
 	}
 	q, err := p.h.Core().LaunchQueue(ctx)
 	if err != nil {
-		ex := app.Explain(err)
+		ex := explain(err)
 		return func() { p.failed(ex) }
 	}
 	return func() {

@@ -180,7 +180,7 @@ func ageWords(q app.QuotaView, now time.Time) string {
 	switch {
 	case q.FetchedAt.IsZero():
 		if q.Why != "" {
-			return q.Why
+			return said(q.Why)
 		}
 		return lang.L("not read yet")
 	case q.Live:
@@ -204,7 +204,7 @@ func ago(d time.Duration) string {
 func weekNotice(w app.WeekView, now time.Time) *notice {
 	q := w.Quota
 	if !q.Live && q.Why != "" {
-		text := q.Why
+		text := said(q.Why)
 		if !q.FetchedAt.IsZero() {
 			text += " " + fmt.Sprintf(lang.L("These numbers are from %s and are tried again by themselves."), when(q.FetchedAt, now))
 		}
@@ -342,7 +342,7 @@ func newNeed(r app.RunRow, now time.Time) nextRow {
 	case !r.Collected && r.Failure == "" && r.State == app.StateComplete:
 		n.Why = lang.L("collect its files")
 	case r.Failure != "":
-		n.Why = r.Failure
+		n.Why = said(r.Failure)
 	default:
 		n.Why = lang.L("look at it")
 	}

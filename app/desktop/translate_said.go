@@ -312,8 +312,16 @@ func (c *catalogue) clauses(text string, depth int) (string, bool) {
 			return strings.Join(parts, joint.out), opaque && known == len(parts)
 		}
 	}
+	if m := amount.FindStringSubmatch(text); m != nil {
+		if s, ok := c.one(m[2], depth, false); ok {
+			return m[1] + s, true
+		}
+	}
 	return dates(text), !strings.ContainsFunc(text, unicode.IsLower)
 }
+
+// amount is a number before the words it counts.
+var amount = regexp.MustCompile(`^([-+]?[\d.,]+ )(\D+)$`)
 
 // like gives a translation the beginning and the end of its original: a capital, a full stop or none.
 func like(original, s string) string {

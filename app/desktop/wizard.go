@@ -118,9 +118,9 @@ func (w *wizard) spec() (app.BuildSpec, map[field]string) {
 	s, problems := w.form.spec(w.base)
 	if f := &w.facts; f.fresh(s.Project) && f.got.Problem != "" && problems[fieldProject] == "" {
 		if f.got.Exists {
-			problems[fieldFolds] = f.got.Problem
+			problems[fieldFolds] = said(f.got.Problem)
 		} else {
-			problems[fieldProject] = f.got.Problem
+			problems[fieldProject] = said(f.got.Problem)
 		}
 	}
 	if h := &w.hours.got; h.shape == s.Accelerator && h.LimitH > 0 && s.Hours > h.LimitH {

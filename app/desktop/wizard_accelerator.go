@@ -284,7 +284,7 @@ func (c *acceleratorPane) show(time.Time) {
 	setVisible(c.failed, w.advice.err != nil)
 	if w.advice.err != nil {
 		fresh = true // nothing is on its way
-		ex := app.Explain(w.advice.err)
+		ex := explain(w.advice.err)
 		c.failed.Set(widgets.ColorWarning, ex.Title, strings.TrimSpace(ex.Sentence+" "+ex.Action), lang.L("Try again"))
 	}
 	for len(c.cards) < len(w.advice.got) {

@@ -83,7 +83,7 @@ func knownArch(typed string) string {
 
 // newOption words one judged machine.
 func newOption(o app.AcceleratorOption, now time.Time) option {
-	v := option{Shape: o.Accelerator, Title: o.Title, Pool: o.Pool, Recommended: o.Recommended, Fits: o.Fits, LeftAfterH: o.LeftAfterH, Reasons: o.Reasons, Doubts: o.Doubts}
+	v := option{Shape: o.Accelerator, Title: o.Title, Pool: o.Pool, Recommended: o.Recommended, Fits: o.Fits, LeftAfterH: o.LeftAfterH, Reasons: saidAll(o.Reasons), Doubts: saidAll(o.Doubts)}
 	switch {
 	case o.Fits && o.Fit == "tight":
 		v.Fit = lang.L("tight")
@@ -132,9 +132,9 @@ func askHours(ctx context.Context, core *app.App, s app.BuildSpec, jobs map[stri
 
 // newHoursView words the advice on a cap. cap is the person's own, 0 for the advised one.
 func newHoursView(a app.HoursAdvice, cap float64, now time.Time) hoursView {
-	v := hoursView{LimitH: a.LimitH, Warnings: a.Warnings}
+	v := hoursView{LimitH: a.LimitH, Warnings: saidAll(a.Warnings)}
 	for _, o := range a.Options {
-		v.Options = append(v.Options, o.Text)
+		v.Options = append(v.Options, said(o.Text))
 	}
 	if a.ExpectedH == nil || a.CapH == nil || a.PKilled == nil {
 		v.Basis = lang.L("How long this job takes is not known: nothing like it was measured yet. Set a cap that you can afford to lose; the first run then tells.")

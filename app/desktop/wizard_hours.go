@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
-	"sandglass/app"
 	"sandglass/widgets"
 )
 
@@ -245,7 +244,7 @@ func (c *hoursPane) basisText() string {
 	w := &c.p.w
 	switch {
 	case w.hours.err != nil:
-		ex := app.Explain(w.hours.err)
+		ex := explain(w.hours.err)
 		return strings.TrimSpace(ex.Sentence + " " + ex.Action)
 	case w.hours.busy && !w.hours.have:
 		return lang.L("Reading how long earlier runs of this job took…")

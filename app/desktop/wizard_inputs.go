@@ -56,7 +56,7 @@ func (w *wizard) inputRows() []inputRow {
 				r.Status.Word = lang.L("asking…")
 			}
 			if w.inputs.err != nil {
-				r.Text = app.Explain(w.inputs.err).Sentence
+				r.Text = explain(w.inputs.err).Sentence
 			}
 			rows = append(rows, r)
 			continue
@@ -64,10 +64,10 @@ func (w *wizard) inputRows() []inputRow {
 		r.Status, r.Bad = inputStatus(st), st.Blocks()
 		r.Where = inputWhere(st)
 		if st.State != app.InputReady {
-			r.Text = st.Text
+			r.Text = said(st.Text)
 		}
 		if st.Clash != "" {
-			r.Text = strings.TrimSpace(r.Text + " " + st.Clash)
+			r.Text = strings.TrimSpace(r.Text + " " + said(st.Clash))
 			if in.Target == "" && st.Folder != "" {
 				r.Own = "data/" + in.Ref[strings.LastIndexByte(in.Ref, '/')+1:]
 			}
@@ -125,10 +125,10 @@ func hitText(h app.InputHit, now time.Time) string {
 		parts = append(parts, when(h.Updated, now))
 	}
 	if h.Note != "" {
-		parts = append(parts, h.Note)
+		parts = append(parts, said(h.Note))
 	}
 	if h.Why != "" {
-		parts = append(parts, h.Why)
+		parts = append(parts, said(h.Why))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -352,7 +352,7 @@ func (c *inputsPane) search() {
 			c.found = hits
 			switch {
 			case err != nil:
-				ex := app.Explain(err)
+				ex := explain(err)
 				c.say(strings.TrimSpace(ex.Sentence + " " + ex.Action))
 			case len(hits) == 0 && strings.TrimSpace(text) == "":
 				c.say(lang.L("There is none in this account."))

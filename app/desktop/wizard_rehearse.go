@@ -31,7 +31,7 @@ type rehearsalView struct {
 
 // newRehearsalView words a rehearsal. What is wrong comes first.
 func newRehearsalView(r app.Rehearsal) rehearsalView {
-	v := rehearsalView{Verdict: r.Verdict, Tone: toneGood}
+	v := rehearsalView{Verdict: said(r.Verdict), Tone: toneGood}
 	if v.Verdict == "" {
 		v.Verdict = lang.L("The rehearsal is over.")
 	}
@@ -43,12 +43,12 @@ func newRehearsalView(r app.Rehearsal) rehearsalView {
 	for _, state := range []string{app.CheckBad, app.CheckWarn, app.CheckOK, app.CheckSkipped} {
 		for _, c := range r.Checks {
 			if c.State == state {
-				v.Rows = append(v.Rows, rehearsalRow{checkStatus(state), c.Text, c.Detail, c.Fix})
+				v.Rows = append(v.Rows, rehearsalRow{checkStatus(state), said(c.Text), said(c.Detail), said(c.Fix)})
 			}
 		}
 	}
 	if len(r.NotRehearsed) > 0 {
-		v.Not = lang.L("Only Kaggle can show: ") + strings.Join(r.NotRehearsed, "; ") + "."
+		v.Not = lang.L("Only Kaggle can show: ") + strings.Join(saidAll(r.NotRehearsed), "; ") + "."
 	}
 	return v
 }
@@ -322,7 +322,7 @@ func (c *rehearsePane) text() string {
 	w := &c.p.w
 	switch {
 	case w.rehearsal.err != nil && w.rehearsal.key == w.rehearsalKey():
-		ex := app.Explain(w.rehearsal.err)
+		ex := explain(w.rehearsal.err)
 		return strings.TrimSpace(ex.Title + ". " + ex.Sentence + " " + ex.Action)
 	case w.rehearsed() != "":
 		r := w.rehearsal.got

@@ -41,7 +41,7 @@ func (w *wizard) newReviewView() reviewView {
 	}
 	b, pl := &w.build, &w.plan
 	if b.key == w.buildKey() && b.err != nil {
-		ex := app.Explain(b.err)
+		ex := explain(b.err)
 		v.ProblemTitle, v.Problem = ex.Title, strings.TrimSpace(ex.Sentence+" "+ex.Action)
 		return v
 	}
@@ -70,7 +70,7 @@ func (w *wizard) newReviewView() reviewView {
 	}
 	add(lang.L("rehearsal"), w.rehearsalText())
 	if pl.key == w.planKey() && pl.err != nil {
-		ex := app.Explain(pl.err)
+		ex := explain(pl.err)
 		v.ProblemTitle, v.Problem = ex.Title, strings.TrimSpace(ex.Sentence+" "+ex.Action)
 		return v
 	}
@@ -86,7 +86,7 @@ func (w *wizard) newReviewView() reviewView {
 // decide words the button and says whether it may be pressed.
 func (v *reviewView) decide(p app.PushPlan, override bool) {
 	v.CanPush = true
-	v.Button = lang.L("Push, ") + p.CostText
+	v.Button = lang.L("Push, ") + said(p.CostText)
 	for _, g := range p.Guards {
 		box := g.Override != "" && g.Code != "slots" // a missing slot is waited for, never pushed past
 		v.Override = v.Override || box
@@ -99,7 +99,7 @@ func (v *reviewView) decide(p app.PushPlan, override bool) {
 		}
 	}
 	if v.Queue {
-		v.Button = lang.L("Add to launch queue, ") + p.CostText
+		v.Button = lang.L("Add to launch queue, ") + said(p.CostText)
 	}
 }
 
@@ -280,8 +280,8 @@ func (c *reviewPane) build(v reviewView) {
 		if g.Override == "" {
 			color = widgets.ColorBad
 		}
-		b := widgets.NewBanner("", g.Reason, "", nil)
-		b.Set(color, guardWord(g), strings.TrimSpace(g.Reason+" "+g.Advice), "")
+		b := widgets.NewBanner("", said(g.Reason), "", nil)
+		b.Set(color, guardWord(g), said(strings.TrimSpace(g.Reason+" "+g.Advice)), "")
 		c.guard.Add(b)
 	}
 	c.parts.RemoveAll()
@@ -297,7 +297,7 @@ func (c *reviewPane) build(v reviewView) {
 		if i > 0 {
 			c.fills.Add(widgets.NewHairline())
 		}
-		c.fills.Add(wrapped(f.Text))
+		c.fills.Add(wrapped(said(f.Text)))
 		if !f.CanApply() {
 			c.fills.Add(widgets.Mono(f.Flag).Wrapped())
 			continue
@@ -307,21 +307,21 @@ func (c *reviewPane) build(v reviewView) {
 		c.fills.Add(widgets.HBox(0, take))
 	}
 	if v.Taken != "" {
-		c.fills.Add(widgets.Muted(fmt.Sprintf(lang.L("Added: %s"), v.Taken)).Wrapped())
+		c.fills.Add(widgets.Muted(fmt.Sprintf(lang.L("Added: %s"), said(v.Taken))).Wrapped())
 		back := widgets.NewButton(lang.L("Take it back"), nil, c.untake)
 		c.p.h.Mark("new.fill.undo", back)
 		c.fills.Add(widgets.HBox(0, back))
 	}
 	c.warn.RemoveAll()
 	for _, s := range v.Warnings {
-		c.warn.Add(widgets.Caption(s).Wrapped())
+		c.warn.Add(widgets.Caption(said(s)).Wrapped())
 	}
 	for i, s := range v.LeftOut {
 		if i == 5 {
 			c.warn.Add(widgets.Caption(fmt.Sprintf(lang.L("%d more stay here."), len(v.LeftOut)-i)))
 			break
 		}
-		c.warn.Add(widgets.Caption(fmt.Sprintf(lang.L("Stays here: %s"), s)).Wrapped())
+		c.warn.Add(widgets.Caption(fmt.Sprintf(lang.L("Stays here: %s"), said(s))).Wrapped())
 	}
 	setVisible(c.warn, len(c.warn.Objects) > 0)
 	setVisible(c.guard, len(v.Guards) > 0)
