@@ -94,7 +94,7 @@ func (p *settingsPage) lookCard() fyne.CanvasObject {
 	p.percent = widgets.Strong("")
 	p.percent.Align = fyne.TextAlignCenter
 	return widgets.NewCard(lang.L("Appearance"), nil, widgets.VBox(widgets.Gap12, p.themes,
-		widgets.WrapRow(widgets.Gap8, widgets.Middle(widgets.Body(lang.L("Text size"))), p.smaller, widgets.AtLeast(56, 0, widgets.Middle(p.percent)), p.larger, p.normal)))
+		widgets.WrapRow(widgets.Gap8, widgets.Middle(widgets.Body(lang.L("Text size"))), p.smaller, widgets.AtLeast(56, 0, widgets.Middle(p.percent)), p.larger, p.normal), p.languageRow()))
 }
 
 func (p *settingsPage) lifeCard() fyne.CanvasObject {

@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"cmp"
+	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
+
+	"sandglass/widgets"
 )
 
 // The window's own words are lang.L keys, translated in translations/<language>.json. What the core says is an English sentence
@@ -19,12 +22,12 @@ import (
 //go:embed translations
 var translationFiles embed.FS
 
-// settingLanguage is "" (as the system), "en" or "de".
+// settingLanguage is "" or "system", "en" or "de".
 const settingLanguage = "window.language"
 
 // languages are the choices of Settings. Each language is called by its own name.
 var languages = []struct{ label, value string }{
-	{"System", ""},
+	{"System", "system"},
 	{"English", "en"},
 	{"Deutsch", "de"},
 }
@@ -42,7 +45,7 @@ func useLanguage(choice string) error {
 	if err != nil {
 		return err
 	}
-	if choice != "de" {
+	if choice != "de" { // by its own name it answers to a system that has it
 		if err := addWords(words, "de"); err != nil {
 			return err
 		}
@@ -71,6 +74,31 @@ func chooseLanguage(choice string, log *slog.Logger) {
 	if err := useLanguage(choice); err != nil {
 		log.Error("translations", "err", err)
 	}
+}
+
+// languageRow is the choice in Settings. Every widget took its words when it was made, so that a choice shows at the next start.
+func (p *settingsPage) languageRow() fyne.CanvasObject {
+	var names []widgets.Chip
+	for _, l := range languages {
+		names = append(names, widgets.Chip{Key: l.value, Text: lang.L(l.label)})
+	}
+	row := p.chips("settings.language.", names)
+	hint := widgets.Muted("").Wrapped()
+	hint.Hide()
+	row.OnSelected = func(value string) {
+		hint.Set(lang.L("The language changes when Sandglass is started again."))
+		hint.Show()
+		p.save(settingLanguage, value)
+	}
+	p.h.Background(func(ctx context.Context) {
+		stored := cmp.Or(p.h.Core().Setting(ctx, settingLanguage), languages[0].value)
+		p.h.Do(func() {
+			if row.Selected() == languages[0].value { // else the person was faster
+				choose(row, stored, row.OnSelected)
+			}
+		})
+	})
+	return widgets.VBox(widgets.Gap8, widgets.Body(lang.L("Language")), row, hint)
 }
 
 func readWords(name string) (map[string]string, error) {

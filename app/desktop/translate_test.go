@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 )
 
@@ -34,7 +35,7 @@ var wordsHere = []string{
 	"Experiment", "Spread", "Gain", "Gain and its noise", "Folds ahead", "Hours", "Verdict", "Do screens rank ideas truly?",
 	"Full runs", "Screens", "Beyond the noise", "beyond the noise", "within the noise", "too few folds", "lower", "higher", // Experiments
 	"File", "Size", "State", "Part of the kernel script", "Of 1 MB", // a run's tables
-	"As the system", "Light", "Dark", "Ask", "Keep watching in the tray", "Quit", "System", // Settings
+	"As the system", "Light", "Dark", "English", "Deutsch", "Ask", "Keep watching in the tray", "Quit", "System", // Settings
 	"A run finished", "with its score and what it cost", "A run failed or was stopped", "with its own words for why",
 	"A TPU run started", "with how long it waited and when it ends at the latest", "A run is near its cap",
 	"ten minutes or a tenth of the cap before", "A slot freed", "and nothing that waits takes it", "The launch queue stopped a run",
@@ -262,4 +263,11 @@ func BenchmarkSaid(b *testing.B) {
 		clear(c.answer)
 		c.say("Burns 12.5 GPU-hours and 8.2 are left: 4.3 too few; it resets in 40 h. What is missing has to wait for the reset. Speed is a prior (2.0 T4s a TPU) until a run of yours is measured there.")
 	}
+}
+
+func TestTheLanguageIsKeptAndShown(t *testing.T) {
+	s, ui, _ := openShell(t, t.TempDir())
+	s.Go("settings")
+	s.state.marks["settings.language.de"].(fyne.Tappable).Tapped(nil)
+	ui.until("the choice in the log", func() bool { return s.core.Setting(t.Context(), settingLanguage) == "de" })
 }
