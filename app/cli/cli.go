@@ -144,23 +144,27 @@ func (p *program) verb(f func(ctx context.Context, a core, args []string) error)
 const rootLong = `Sandglass spends Kaggle's free weekly GPU and TPU hours so that none is wasted: it builds a kernel from a folder with a
 training script, pushes it, watches it and brings the results home. Without a verb the window opens.
 
-The life of a run:
+A run, from a folder to a score:
   sandglass build --project . --name idea --hours 5 --cmd "python src/train.py --name idea --folds {fold}"
   sandglass push .sandglass/build/idea-train
   sandglass wait idea-train --collect
-  sandglass log
 
-A project to start from:
+A project to start from, and a Kaggle on this computer to try it on without an account:
   sandglass new --template tabular my-project
-
-Without an account, against a Kaggle on this computer:
   sandglass sandbox serve --addr 127.0.0.1:8899
+
+What is left of the week, and what to start so that nothing expires:
+  sandglass quota
+  sandglass plan --deadline 2026-12-22
 
 Exit codes: 0 done; 1 the thing asked for failed; 2 the call was wrong; 3 refused by a guard (the hint names the flag that
 goes on all the same); 4 Kaggle could not be reached. Every verb has --json.
 
 Environment: SANDGLASS_HOME moves all state, SANDGLASS_ENDPOINT points to another Kaggle (the sandbox), KAGGLE_API_TOKEN or
 KAGGLE_USERNAME and KAGGLE_KEY sign in without a keychain.`
+
+// Verbs are listed in the order of work, not of the alphabet.
+func init() { cobra.EnableCommandSorting = false }
 
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
@@ -178,11 +182,24 @@ func (p *program) root() *cobra.Command {
 	})
 	root.PersistentFlags().BoolVar(&p.json, "json", p.json, "print one JSON document")
 	root.PersistentFlags().BoolVar(&p.verbose, "verbose", false, "write what is done to standard error")
-	root.AddCommand(
-		p.whoamiCmd(), p.signinCmd(), p.signoutCmd(), p.importCmd(),
-		p.quotaCmd(), p.acceleratorCmd(), p.planCmd(), p.hoursCmd(), p.backlogCmd(), p.compareCmd(), p.buildCmd(), p.rehearseCmd(), p.resumeCmd(), p.pushCmd(), p.queueCmd(), p.waitCmd(), p.statusCmd(), p.collectCmd(), p.cancelCmd(), p.releaseCmd(), p.deleteCmd(),
-		p.logCmd(), p.logsCmd(), p.newCmd(), p.demoCmd(), p.sandboxCmd(), p.versionCmd(),
-	)
+	for _, g := range []struct {
+		title string
+		verbs []*cobra.Command
+	}{
+		{"The account:", []*cobra.Command{p.signinCmd(), p.importCmd(), p.whoamiCmd(), p.signoutCmd()}},
+		{"Before the push:", []*cobra.Command{p.newCmd(), p.demoCmd(), p.acceleratorCmd(), p.hoursCmd(), p.buildCmd(), p.rehearseCmd()}},
+		{"The run:", []*cobra.Command{p.pushCmd(), p.queueCmd(), p.statusCmd(), p.waitCmd(), p.logsCmd(), p.cancelCmd(), p.deleteCmd()}},
+		{"Its results:", []*cobra.Command{p.collectCmd(), p.resumeCmd(), p.compareCmd(), p.logCmd()}},
+		{"The week:", []*cobra.Command{p.quotaCmd(), p.planCmd(), p.backlogCmd(), p.releaseCmd()}},
+		{"The program:", []*cobra.Command{p.sandboxCmd(), p.versionCmd()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, v := range g.verbs {
+			v.GroupID = g.title
+		}
+		root.AddCommand(g.verbs...)
+		root.SetHelpCommandGroupID(g.title) // the last one
+	}
 	return root
 }
 
