@@ -19,14 +19,14 @@ import (
 	"sandglass/kaggle/sandbox"
 )
 
-// warped runs real sessions whose clock, and that of their processes, runs an hour in 1.8 seconds.
+// warped runs real sessions whose clock, and that of their processes, runs an hour in 3.6 seconds.
 type warped struct{ sandbox.Executor }
 
 func (w warped) Run(ctx context.Context, job sandbox.Job) sandbox.Result {
 	pip := filepath.Join(job.Dir, "pip") // first in the session's PYTHONPATH
 	if err := errors.Join(os.MkdirAll(pip, 0o755), os.WriteFile(filepath.Join(pip, "sitecustomize.py"), []byte(`import os, time
 real, at = time.time, float(os.environ.setdefault("WARP_AT", repr(time.time())))
-time.time = lambda: at + (real() - at) * 2000
+time.time = lambda: at + (real() - at) * 1000
 `), 0o644)); err != nil {
 		return sandbox.Result{Status: sandbox.StatusError, Message: err.Error()}
 	}

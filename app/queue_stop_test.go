@@ -97,7 +97,11 @@ func TestQueueStopsWhenTheWorldChanged(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, a := queueWorld(t, sandbox.Options{}, time.Hour)
+				hold, long := time.Hour, 5*time.Hour
+				if testing.Short() {
+					hold, long = 20*time.Minute, 20*time.Minute
+				}
+				w, a := queueWorld(t, sandbox.Options{}, hold)
 				defer closeApp(t, a)
 				sub := a.Subscribe()
 				defer sub.Close()
@@ -105,7 +109,7 @@ func TestQueueStopsWhenTheWorldChanged(t *testing.T) {
 				row := pushDir(t, a, dir, PushOptions{Hours: 2, QueueIfFull: true})
 				time.Sleep(10 * time.Minute)
 				c.change(t, w, a, dir, getRun(t, a, row.ID))
-				time.Sleep(5 * time.Hour)
+				time.Sleep(long) // the slots free meanwhile
 				r := getRun(t, a, row.ID)
 				if n := w.count("SaveKernel"); n != 2 || r.State != StateRefused || !strings.Contains(r.Failure, c.why) {
 					t.Errorf("%d pushes, state %s, %q; want 2, refused, %q", n, r.State, r.Failure, c.why)
