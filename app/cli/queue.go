@@ -46,12 +46,12 @@ func (p *program) queueCmd() *cobra.Command {
 				return p.queue(ctx, a)
 			})}
 	}
-	move := &cobra.Command{Use: "move RUN up|down|first", Short: "Change the order", Args: args(2, 2, "a run and up, down or first"),
-		Long: "Moves a run one place up or down, or to the front.\n\nJSON: as of \"sandglass queue\".",
+	move := &cobra.Command{Use: "move RUN up|down|first|last", Short: "Change the order", Args: args(2, 2, "a run and up, down, first or last"),
+		Long: "Moves a run one place up or down, to the front or to the end.\n\nJSON: as of \"sandglass queue\".",
 		RunE: p.verb(func(ctx context.Context, a core, args []string) error {
-			delta, ok := map[string]int{"up": -1, "down": 1, "first": -1 << 30}[args[1]]
+			delta, ok := map[string]int{"up": -1, "down": 1, "first": -1 << 30, "last": 1 << 30}[args[1]]
 			if !ok {
-				return &usageError{Text: "a run moves up, down or first, not " + args[1], Hint: "for example: sandglass queue move " + args[0] + " first"}
+				return &usageError{Text: "a run moves up, down, first or last, not " + args[1], Hint: "for example: sandglass queue move " + args[0] + " first"}
 			}
 			return p.queueEdit(ctx, a, args[0], func(id int64) error { return a.QueueMove(ctx, id, delta) })
 		})}
