@@ -55,6 +55,15 @@ type Style struct {
 
 	Accent, GPU, TPU, CPU color.NRGBA
 	Good, Warning, Bad    color.NRGBA
+
+	Say func(string) string // puts words into the window's language; nil = as they are
+}
+
+func (s Style) say(words string) string {
+	if s.Say == nil {
+		return words
+	}
+	return s.Say(words)
 }
 
 func (s Style) ink(i Ink) color.NRGBA {

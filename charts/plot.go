@@ -271,6 +271,7 @@ func (p *plot) band(lo, hi []Point, c color.NRGBA) {
 
 // width measures text, in pixels.
 func (p *plot) width(s string, f *truetype.Font) float64 {
+	s = p.st.say(s)
 	p.gc.SetFont(f)
 	p.gc.SetFontSize(p.st.FontSize)
 	_, _, r, _, err := p.gc.GetStringBounds(s)
@@ -285,6 +286,7 @@ func (p *plot) text(s string, x, y, align float64, c color.NRGBA, f *truetype.Fo
 	if s == "" {
 		return
 	}
+	s = p.st.say(s)
 	w := p.width(s, f)
 	p.gc.SetFillColor(c)
 	// The middle of a digit is about 0.357 of the font size above the baseline.
@@ -296,6 +298,7 @@ func (p *plot) text(s string, x, y, align float64, c color.NRGBA, f *truetype.Fo
 
 // fit shortens s with an ellipsis until it is at most wide pixels.
 func (p *plot) fit(s string, wide float64, f *truetype.Font) string {
+	s = p.st.say(s)
 	if p.width(s, f) <= wide {
 		return s
 	}

@@ -201,9 +201,12 @@ func chartStyle(th fyne.Theme, scale float64) charts.Style {
 		Scale: scale, FontSize: float64(max(11, th.Size(SizeCaption)-0.5)), Font: font, Bold: bold,
 		Background: col(ColorSurface), Text: col(ColorText), Muted: col(ColorMuted), Grid: col(ColorBorder),
 		Shade: shade, Baseline: col(ColorMuted), Accent: col(ColorAccent), GPU: col(ColorGPU), TPU: col(ColorTPU), CPU: col(ColorCPU),
-		Good: col(ColorGood), Warning: col(ColorWarning), Bad: col(ColorBad),
+		Good: col(ColorGood), Warning: col(ColorWarning), Bad: col(ColorBad), Say: ChartWords,
 	}
 }
+
+// ChartWords puts the words of charts into the window's language; nil = as they are. It is set once, before the first chart is made.
+var ChartWords func(string) string
 
 var fonts struct {
 	sync.Mutex

@@ -77,6 +77,9 @@ func (r *chartRenderer) syncTip(h charts.Hit, x, y float32) {
 	ink := []fyne.ThemeColorName{ColorText, ColorText, ColorMuted}
 	var w, tall float32
 	for i, s := range []string{h.Series, h.YText, h.XText} {
+		if ChartWords != nil {
+			s = ChartWords(s)
+		}
 		t := r.words[i]
 		t.Text, t.TextSize, t.Color = s, size, themeColor(c, ink[i])
 		t.TextStyle = fyne.TextStyle{Bold: i == 0}

@@ -183,7 +183,7 @@ func (p *planPage) render(now time.Time) {
 		p.legend.SetShown(v.Kinds...)
 		p.calendar.Empty = v.CalendarHint
 		p.calendar.SetData(v.Calendar)
-		p.told.Set(v.Calendar.Describe())
+		p.told.Set(said(v.Calendar.Describe()))
 		setVisible(p.told, !v.Calendar.Empty())
 		p.start.show(v)
 		p.costs.show(v)
@@ -191,7 +191,7 @@ func (p *planPage) render(now time.Time) {
 	p.queue.show(v.Queue)
 	p.waits.Empty = v.WaitsHint
 	p.waits.SetData(v.Waits)
-	p.waitWord.Set(v.Waits.Describe())
+	p.waitWord.Set(said(v.Waits.Describe()))
 	setVisible(p.waitWord, !v.Waits.Empty())
 	p.backlog.show(v.Backlog)
 }

@@ -65,6 +65,7 @@ func useLanguage(choice string) error {
 	spoken = nil
 	if lang.L("Week") != "Week" {
 		spoken, err = readCatalogue("translations/core/de.json")
+		widgets.ChartWords = said
 	}
 	return err
 }
