@@ -379,31 +379,36 @@ func gainOf(m, against *tally, noise planner.SeedNoise) *Gain {
 	return g
 }
 
-// words tells a gain in a sentence.
+// words tells a gain in two sentences: what it is, and what it is beside the noise.
 func (g *Gain) words() string {
 	n := len(g.Folds)
 	if n == 0 {
 		return fmt.Sprintf("No fold in common with %s.", g.Against)
 	}
-	what, by := "Level with", ""
+	var s string
 	switch mean := *g.Mean; {
+	case mean == 0:
+		s = fmt.Sprintf("Level with %s over %s.", g.Against, plural(n, "fold"))
+	case n == 1 && mean > 0:
+		s = fmt.Sprintf("Better than %s by %.3g on the one fold in common.", g.Against, mean)
+	case n == 1:
+		s = fmt.Sprintf("Worse than %s by %.3g on the one fold in common.", g.Against, -mean)
 	case mean > 0:
-		what, by = "Better than", fmt.Sprintf(" by %.3g", mean)
-	case mean < 0:
-		what, by = "Worse than", fmt.Sprintf(" by %.3g", -mean)
+		s = fmt.Sprintf("Better than %s by %.3g, ahead on %d of %d folds.", g.Against, mean, g.Better, n)
+	default:
+		s = fmt.Sprintf("Worse than %s by %.3g, ahead on %d of %d folds.", g.Against, -mean, g.Better, n)
 	}
-	folds := "folds"
-	if n == 1 {
-		folds = "fold"
+	by := "folds' differences"
+	if g.Source == "seeds" {
+		by = "noise between seeds"
 	}
-	s := fmt.Sprintf("%s %s%s, ahead on %d of %d %s: %s", what, g.Against, by, g.Better, n, folds, g.Verdict)
-	switch {
-	case g.Low != nil:
-		s += fmt.Sprintf(" (95 %% between %+.3g and %+.3g, by the %s)", *g.Low, *g.High, map[string]string{"folds": "folds' differences", "seeds": "noise between seeds"}[g.Source])
-	case n < 3:
-		s += " (three in common, or the same run under other seeds, tell noise from gain)"
+	switch g.Verdict {
+	case BeyondNoise:
+		return s + fmt.Sprintf(" That is beyond the noise: 95 %% between %+.3g and %+.3g, by the %s.", *g.Low, *g.High, by)
+	case WithinNoise:
+		return s + fmt.Sprintf(" That is within the noise: 95 %% between %+.3g and %+.3g, by the %s.", *g.Low, *g.High, by)
 	}
-	return s + "."
+	return s + " Those are too few folds: three in common, or the same run under other seeds, tell noise from gain."
 }
 
 // view is what a project's experiments say together.

@@ -164,7 +164,7 @@ func TestExperimentsMeasureTheirGain(t *testing.T) {
 		t.Fatalf("better: %+v", g)
 	}
 	wantNear(t, "gain", g.Mean, .004, 1e-12)
-	if want := "Better than baseline by 0.004, ahead on 5 of 5 folds: beyond the noise (95 % between +0.00106 and +0.00694, by the folds' differences)."; g.Text != want {
+	if want := "Better than baseline by 0.004, ahead on 5 of 5 folds. That is beyond the noise: 95 % between +0.00106 and +0.00694, by the folds' differences."; g.Text != want {
 		t.Errorf("told as %q, want %q", g.Text, want)
 	}
 	wantNear(t, "score without an assembled one", by["better"].Score, .824, 1e-12)
@@ -234,7 +234,7 @@ func TestScreensAreHeldAgainstTheirControl(t *testing.T) {
 	// Side by side a screen stands beside its control, and a full run beside the full baseline.
 	v, err := b.a.Compare(t.Context(), CompareAsk{Names: []string{"lone"}})
 	if err != nil || v.Bases != 1 || len(v.Sides) != 2 || v.Sides[0].Name != "baseline at 6 epochs" || len(v.Folds) != 1 || *v.Folds[0].Scores[0] != .70 || len(v.Curves[0]) != 1 || v.Pairs[0].Against != "baseline at 6 epochs" ||
-		!strings.HasPrefix(v.Pairs[0].Gain.Text, "Better than baseline at 6 epochs by 0.02, ahead on 1 of 1 fold: too few folds") || v.Sides[0].Hours != 1 {
+		!strings.HasPrefix(v.Pairs[0].Gain.Text, "Better than baseline at 6 epochs by 0.02 on the one fold in common. Those are too few folds: ") || v.Sides[0].Hours != 1 {
 		t.Errorf("a screen side by side: %+v, %v", v, err)
 	}
 	v, err = b.a.Compare(t.Context(), CompareAsk{Names: []string{"lone", "idea4"}})

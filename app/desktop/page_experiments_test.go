@@ -287,7 +287,7 @@ func TestExperimentsThroughTheCore(t *testing.T) {
 	}
 	key(p.list.rows, fyne.KeySpace)
 	key(p.list.rows, fyne.KeyDown)
-	if !strings.HasPrefix(p.says.Text, "deep. Better than baseline by 0.02, ahead on 3 of 3 folds: beyond the noise") {
+	if !strings.HasPrefix(p.says.Text, "deep. Better than baseline by 0.02, ahead on 3 of 3 folds. That is beyond the noise") {
 		t.Errorf("the row in words: %q", p.says.Text)
 	}
 	key(p.list.rows, fyne.KeySpace)
