@@ -46,7 +46,10 @@ func (s *shell) help() {
 	topic := helpFor(from.at, from.page)
 	s.open(route{page: "help"}, true)
 	if p, ok := s.currentPage().(*helpPage); ok {
-		p.from = from.at.page
+		p.leave = nil
+		if from.at.page == "first" { // which the shell does not remember
+			p.leave = func() { s.open(from.at, false) }
+		}
 		p.start(topic)
 	}
 }
@@ -65,7 +68,7 @@ type helpPage struct {
 	shown   string // slug
 	article article
 	past    []string // topics that links led away from
-	from    string   // the page that was left; Escape on "first" leads back there, since the shell remembers no first page
+	leave   func()   // back to where the help was opened; nil = the shell knows the way
 }
 
 func newHelpPage(h host) *helpPage {
@@ -80,8 +83,8 @@ func newHelpPage(h host) *helpPage {
 	h.Mark("help.search", p.search)
 	p.head = widgets.NewPageHeader(lang.L("Help"))
 	p.scroll = newReader(widgets.Pad(0, widgets.Gap12, widgets.Gap24, 0, widgets.AtMostWide(640, p.body)))
-	left := container.NewBorder(widgets.Pad(0, 0, widgets.Gap8, 0, p.search), nil, nil, nil, container.NewVScroll(p.list))
-	p.root = pageFrame(p.head, container.NewBorder(nil, nil, widgets.Pad(0, widgets.Gap24, 0, 0, container.New(fixedWidth(216), left)), nil, p.scroll))
+	left := container.NewBorder(widgets.Pad(0, 0, widgets.Gap8, 0, p.search), nil, nil, nil, container.NewVScroll(widgets.Pad(0, widgets.Gap12, 0, 0, p.list)))
+	p.root = pageFrame(p.head, container.NewBorder(nil, nil, widgets.Pad(0, widgets.Gap24, 0, 0, container.New(fixedWidth(224), left)), nil, p.scroll))
 	p.start("")
 	return p
 }
@@ -124,10 +127,13 @@ func (p *helpPage) escape() bool {
 		last := p.past[len(p.past)-1]
 		p.past = p.past[:len(p.past)-1]
 		p.show(last, "")
-	case p.from == "first":
-		p.from = ""
-		p.h.Go("first")
+	case p.leave != nil:
+		p.leave()
 	default:
+		// The text has the keyboard from the start: to go back one Escape is enough.
+		if win := p.h.Window(); win != nil && win.Canvas().Focused() == fyne.Focusable(p.scroll) {
+			win.Canvas().Unfocus()
+		}
 		return false
 	}
 	return true

@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"math"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -162,14 +163,17 @@ func (r *proseRenderer) build() {
 				t.TextSize, t.TextStyle = size, pc.style
 				o = t
 			}
-			o.Move(fyne.NewPos(x, r.height+base-b)) // fonts differ in where their letters stand
+			o.Move(fyne.NewPos(round(x), round(r.height+base-b))) // fonts differ in where their letters stand
 			o.Resize(s)
 			r.objects = append(r.objects, o)
 			x += pc.width
 		}
-		r.height += line.Height + gap
+		r.height += round(line.Height + gap)
 	}
 }
+
+// round keeps letters on whole pixels; between two they are blurred.
+func round(x float32) float32 { return float32(math.Round(float64(x))) }
 
 func (r *proseRenderer) Layout(fyne.Size) {}
 

@@ -202,9 +202,10 @@ func TestHelpFollowsLinksAndComesBack(t *testing.T) {
 	if p.escape() {
 		t.Error("Escape keeps the page although nothing is left to go back to")
 	}
-	p.from = "first"
-	if !p.escape() || len(h.went) != 1 || h.went[0] != "first" {
-		t.Errorf("from the first launch Escape goes to %v", h.went)
+	left := false
+	p.leave = func() { left = true }
+	if !p.escape() || !left {
+		t.Error("from the first launch Escape does not lead back")
 	}
 }
 
@@ -242,5 +243,46 @@ func TestALinkToAHeadingScrollsThere(t *testing.T) {
 	p.show("scripts", "templates")
 	if p.scroll.scroll.Offset.Y == 0 {
 		t.Error("the text did not scroll")
+	}
+}
+
+func TestF1OpensTheHelpOfThePageAndEscapeLeadsBack(t *testing.T) {
+	s, _, _ := openShell(t, t.TempDir())
+	key := func(k fyne.KeyName) {
+		ev := &fyne.KeyEvent{Name: k}
+		if f := s.win.Canvas().Focused(); f != nil {
+			f.TypedKey(ev)
+		} else {
+			s.win.Canvas().OnTypedKey()(ev)
+		}
+	}
+	topic := func() string {
+		if p, ok := s.currentPage().(*helpPage); ok {
+			return p.shown
+		}
+		return ""
+	}
+	for _, c := range []struct{ page, topic string }{{"first", "first-run"}, {"week", "hours"}, {"plan", "plan"}, {"experiments", "experiments"}, {"new", "new-run"}} {
+		s.Go(c.page)
+		if p, ok := s.currentPage().(*newPage); ok {
+			p.w.at = stepProject
+			s.win.Canvas().Focus(newEntry(s, "")) // F1 works in a field as well
+		}
+		key(fyne.KeyF1)
+		if topic() != c.topic {
+			t.Errorf("F1 on %s shows %q, want %q", c.page, topic(), c.topic)
+		}
+		key(fyne.KeyF1) // the search
+		if s.win.Canvas().Focused() != fyne.Focusable(s.currentPage().(*helpPage).search) {
+			t.Error("F1 in the help is not its search")
+		}
+		key(fyne.KeyEscape)
+		key(fyne.KeyEscape)
+		if at := s.visible.Load().at.page; at != c.page {
+			t.Errorf("Escape in the help of %s leads to %s", c.page, at)
+		}
+	}
+	if n := len(s.history); n > 5 {
+		t.Errorf("the help left %d places in the history", n)
 	}
 }

@@ -64,10 +64,14 @@ func (e *entry) TypedShortcut(sc fyne.Shortcut) {
 	e.Entry.TypedShortcut(sc)
 }
 
-// TypedKey leaves the field, or closes the dialog around it, on Escape.
+// TypedKey leaves the field, or closes the dialog around it, on Escape; F1 is the window's.
 func (e *entry) TypedKey(ev *fyne.KeyEvent) {
 	if ev.Name == fyne.KeyEscape && e.shell != nil {
 		e.shell.escape()
+		return
+	}
+	if ev.Name == fyne.KeyF1 {
+		widgets.HandUp(e, ev)
 		return
 	}
 	e.Entry.TypedKey(ev)
