@@ -68,7 +68,7 @@ func raiseOther(ctx context.Context, at string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.New("Sandglass is open already, but its window does not answer")
+			return errors.New("another Sandglass is open already, but its window does not answer")
 		case <-tick.C:
 		}
 	}
