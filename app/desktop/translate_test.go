@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -39,7 +40,7 @@ var wordsHere = []string{
 	"A run finished", "with its score and what it cost", "A run failed or was stopped", "with its own words for why",
 	"A TPU run started", "with how long it waited and when it ends at the latest", "A run is near its cap",
 	"ten minutes or a tenth of the cap before", "A slot freed", "and nothing that waits takes it", "The launch queue stopped a run",
-	"it waits for you, nothing was sent", "Hours are about to expire", "when nothing is planned for them, a day before the reset",
+	"it waits for you, nothing was sent", "Hours are about to expire", "when nothing is planned for them, a day before the reset", "how many, and until when",
 	"The week's hours are back", // app.NoticeKinds
 }
 
@@ -270,4 +271,131 @@ func TestTheLanguageIsKeptAndShown(t *testing.T) {
 	s.Go("settings")
 	s.state.marks["settings.language.de"].(fyne.Tappable).Tapped(nil)
 	ui.until("the choice in the log", func() bool { return s.core.Setting(t.Context(), settingLanguage) == "de" })
+}
+
+// coreFolders hold what the core says. The sandbox's own errors reach a person as Kaggle's, in Kaggle's words.
+var coreFolders = []string{"..", "../../planner", "../../runnerpack", "../../kaggle", "../keychain"}
+
+// notSaid are functions whose strings no person reads: logs, expressions, marks between two effects, names of things.
+var notSaid = map[string]bool{"Warn": true, "Info": true, "Debug": true, "Error": true, "Log": true, "MustCompile": true, "at": true, "Format": true, "Parse": true,
+	"Contains": true, "HasPrefix": true, "HasSuffix": true, "Setenv": true, "Cut": true, "TrimPrefix": true, "Index": true, "ReplaceAll": true, "Getenv": true}
+
+// notSaidFiles are tables and programs, not sentences.
+var notSaidFiles = []string{"archs.go", "speed.go", "rehearse_packages.go", "script.go", "secrets.go", "wire_auth.go", "memory_acts.go", "memory_static.go", "memory.go", "shapes.go",
+	"compare_runs.go", "autostart.go", "npy.go", "splitunpack.go", "splitpack.go", "radix.go", "compress.go", "embed.go", "outpath.go", "sse.go", "lenient.go", "login.go"}
+
+// template is a literal, or literals and values joined with +, as a catalogue writes it.
+func template(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return literal(e)
+	case *ast.ParenExpr:
+		return template(e.X)
+	case *ast.BinaryExpr:
+		if e.Op != token.ADD {
+			return "", false
+		}
+		a, ok := template(e.X)
+		b, fine := template(e.Y)
+		if !ok && !fine {
+			return "", false
+		}
+		if !ok {
+			a = "%s"
+		}
+		if !fine {
+			b = "%s"
+		}
+		return a + b, true
+	}
+	return "", false
+}
+
+// coreSentences collects the core's sentences and where each stands.
+func coreSentences(t *testing.T) map[string]string {
+	t.Helper()
+	words := regexp.MustCompile(`\pL{2,}\W+\pL{2,}`)
+	out := map[string]string{}
+	set, files := parsed(t, coreFolders...)
+	for _, f := range files {
+		if slices.Contains(notSaidFiles, filepath.Base(set.Position(f.Pos()).Filename)) {
+			continue
+		}
+		var walk func(n ast.Node) bool
+		walk = func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ImportSpec:
+				return false
+			case *ast.Field:
+				return n.Tag == nil
+			case *ast.CallExpr:
+				if _, name := called(n); notSaid[name] {
+					return false
+				}
+			case ast.Expr:
+				s, ok := template(n)
+				if !ok {
+					return true
+				}
+				if s = strings.TrimSpace(s); words.MatchString(verb.ReplaceAllString(s, "0")) && strings.Contains(s, " ") && !strings.ContainsFunc(s, unicode.IsControl) {
+					out[s] = fmt.Sprint(set.Position(n.Pos()))
+				}
+				if b, ok := n.(*ast.BinaryExpr); ok { // what is joined on may be a sentence too
+					for _, part := range []ast.Expr{b.X, b.Y} {
+						if _, plain := literal(part); !plain {
+							if inner, sum := part.(*ast.BinaryExpr); sum {
+								ast.Inspect(inner.Y, func(n ast.Node) bool {
+									if _, plain := n.(*ast.BasicLit); plain {
+										return false
+									}
+									return n == nil || walk(n)
+								})
+								continue
+							}
+							ast.Inspect(part, walk)
+						}
+					}
+				}
+				return false
+			}
+			return true
+		}
+		ast.Inspect(f, walk)
+	}
+	return out
+}
+
+// englishOnly lists the core's sentences without German, one a line: what only a terminal shows, and what names a fault of the
+// program itself. It may shrink.
+const englishOnly = "testdata/core-english.txt"
+
+func TestWhatTheCoreSaysHasGerman(t *testing.T) {
+	words, err := readWords("translations/core/de.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range words {
+		sameValues(t, k, v)
+	}
+	b, err := os.ReadFile(englishOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, k := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		known[k] = true
+	}
+	said := coreSentences(t)
+	for _, k := range slices.Sorted(maps.Keys(said)) {
+		if _, ok := words[k]; !ok && !known[k] {
+			t.Errorf("%s: no German in translations/core/de.json for %s", said[k], k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		if _, ok := said[k]; !ok {
+			t.Errorf("%s has %q, which the core no longer says", englishOnly, k)
+		} else if _, ok := words[k]; ok {
+			t.Errorf("%s has %q, which has German", englishOnly, k)
+		}
+	}
 }
