@@ -321,7 +321,10 @@ func TestVerdict(t *testing.T) {
 	if v := RankingVerdict(RankAccelerators(big)); !strings.Contains(v, "no machine") || !strings.Contains(v, "instead of 16384 tokens") {
 		t.Error(v)
 	}
-	if v := RankingVerdict(RankAccelerators(AcceleratorAsk{Memory: MemoryAsk{Kind: KindCNN}})); !strings.HasPrefix(v, "T4 ×2 suits") {
+	if v := RankingVerdict(RankAccelerators(AcceleratorAsk{Memory: MemoryAsk{Kind: KindCNN}})); !strings.HasPrefix(v, "T4 ×2 is the first to try") {
+		t.Error(v)
+	}
+	if v := RankingVerdict(RankAccelerators(AcceleratorAsk{HoursT4: 2, Memory: MemoryAsk{Kind: KindCNN, Model: ModelFacts{Arch: "resnet50"}, Image: 224, Batch: 16}})); !strings.HasSuffix(v, "suits it best.") {
 		t.Error(v)
 	}
 	if v := RankingVerdict(nil); v != "" {
