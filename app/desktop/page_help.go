@@ -78,6 +78,7 @@ func newHelpPage(h host) *helpPage {
 	p.search.OnSubmitted = func(words string) {
 		if hits := searchGuide(p.guide, words); len(hits) > 0 {
 			p.open(hits[0].slug, hits[0].at)
+			p.Shown() // and the arrow keys read on
 		}
 	}
 	h.Mark("help.search", p.search)
