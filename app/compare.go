@@ -657,19 +657,23 @@ func (a *App) tallyCurves(ctx context.Context, m *tally) ([]CurveView, error) {
 	if m == nil {
 		return nil, nil
 	}
+	series := runlog.SeriesRun
+	if m.recorded {
+		series = runlog.SeriesBaseline
+	}
 	byRun := map[int64][]runlog.Curve{}
 	var out []runlog.Curve
 	for _, k := range slices.Sorted(maps.Keys(m.from)) {
 		id := m.from[k]
 		if _, have := byRun[id]; !have {
-			curves, err := a.store.Curves(ctx, id, runlog.SeriesRun)
+			curves, err := a.store.Curves(ctx, id, series)
 			if err != nil {
 				return nil, err
 			}
 			byRun[id] = curves
 		}
 		for _, c := range byRun[id] {
-			if c.Job == m.name && c.Fold == k {
+			if (m.recorded || c.Job == m.name) && c.Fold == k {
 				out = append(out, c)
 			}
 		}

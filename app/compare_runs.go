@@ -41,6 +41,8 @@ type sitting struct {
 	better  string
 	metric  string
 	split   string // SHA-256 of the split it was built with; "" = not known
+
+	recorded bool // no run of the log: curves that one was shown beside
 }
 
 // settings are the sittings of one experiment that differ in folds and seed only, newest first.
@@ -66,6 +68,7 @@ type tally struct {
 	better, split string
 	baselineName  string // what its newest run was shown beside
 	score         *float64
+	recorded      bool // its curves are those that a run was shown beside
 }
 
 func (m *tally) folds() planner.FoldScores {
@@ -125,6 +128,9 @@ func (a *App) labs(ctx context.Context, project string) ([]*lab, error) {
 		}
 	}
 	for _, l := range out {
+		if err := a.addRecorded(ctx, l); err != nil {
+			return nil, err
+		}
 		l.settle(a.Setting(ctx, baselineKey(l.dir)))
 	}
 	return slices.DeleteFunc(out, func(l *lab) bool { return len(l.trials) == 0 }), nil
@@ -194,6 +200,40 @@ func (a *App) addRun(ctx context.Context, l *lab, r runlog.Run, speed float64) e
 		s.hours = hours * share
 		t.hours += s.hours
 		t.add(s)
+	}
+	return nil
+}
+
+// addRecorded takes in the baseline that runs were shown beside when no run of the log bears its name: a folder under artifacts/ that
+// came from elsewhere. Its curves are kept with the newest such run, which is the one that its row leads to.
+func (a *App) addRecorded(ctx context.Context, l *lab) error {
+	for _, t := range l.trials {
+		r := t.newest
+		if r.BaselineName == "" || l.byName[r.BaselineName] != nil {
+			continue
+		}
+		curves, err := a.store.Curves(ctx, r.ID, runlog.SeriesBaseline)
+		if err != nil {
+			return err
+		}
+		from := runlog.Run{ID: r.ID, Account: r.Account, Kernel: r.Kernel, Name: r.BaselineName, Project: r.Project, Metric: r.Metric, Greater: r.Greater, Score: r.BaselineScore,
+			State: StateComplete, Outcome: OutcomeComplete, CreatedAt: r.CreatedAt}
+		s := sitting{run: from, scores: map[int]float64{}, metric: r.Metric, better: betterWord(r.Greater), recorded: true}
+		for _, c := range curves {
+			if b, ok := bestPoint(c); ok && !slices.Contains(s.planned, c.Fold) {
+				s.scores[c.Fold], s.planned = b, append(s.planned, c.Fold)
+				s.epochs = max(s.epochs, c.Epochs)
+			}
+		}
+		if len(s.scores) == 0 {
+			continue
+		}
+		slices.Sort(s.planned)
+		b := &trial{name: r.BaselineName, newest: from}
+		b.add(s)
+		l.byName[b.name] = b
+		l.trials = append(l.trials, b)
+		return nil // one a project: what it is held against
 	}
 	return nil
 }
@@ -330,6 +370,7 @@ func tallyOf(name string, g *settings, sittings []sitting) *tally {
 			costs = append(costs, s.cost)
 		}
 		m.hours += s.hours
+		m.recorded = m.recorded || s.recorded
 		m.metric, m.better = cmp.Or(m.metric, s.metric), cmp.Or(m.better, s.better)
 		m.split, m.baselineName = cmp.Or(m.split, s.split), cmp.Or(m.baselineName, s.run.BaselineName)
 		if m.score == nil && s.run.Score != nil && len(s.planned) >= len(m.planned) {

@@ -177,6 +177,42 @@ func TestExperimentsMeasureTheirGain(t *testing.T) {
 }
 
 // A run and its follow-ups are one experiment: of each fold the newest whole training counts, a half one never does.
+// A baseline that no run of the log measured, as the demo's, is there all the same: from the curves that a run was shown beside.
+func TestARecordedBaselineIsAnExperiment(t *testing.T) {
+	b := newTrialBench(t)
+	r := b.run(scored{name: "idea", epochs: 3, scores: folds(.80, .81, .83, .82, .84), change: func(r *runlog.Run) {
+		score := .795
+		r.BaselineName, r.BaselineScore = "recorded", &score
+	}})
+	for k, s := range folds(.78, .79, .81, .80, .82) {
+		c := runlog.Curve{Job: "recorded", Fold: k, Epochs: 3, Greater: true, Points: []runlog.Point{{Epoch: 2, Score: s, Seconds: 60}}}
+		if err := b.a.store.AddPoints(t.Context(), r.ID, runlog.SeriesBaseline, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by, p := b.all()
+	base := by["recorded"]
+	if p.Baseline != "recorded" || !base.Baseline || len(base.Folds) != 5 || base.Runs != 0 || base.Hours != 0 || base.Run != r.ID || base.Score == nil || *base.Score != .795 {
+		t.Fatalf("baseline %q: %+v", p.Baseline, base)
+	}
+	if g := by["idea"].Gain; g == nil || g.Mean == nil || math.Abs(*g.Mean-.02) > 1e-9 || g.Verdict != BeyondNoise {
+		t.Errorf("gain %+v, %s", g, by["idea"].Why)
+	}
+	v, err := b.a.Compare(t.Context(), CompareAsk{Project: b.project, Names: []string{"idea"}})
+	if err != nil || len(v.Sides) != 2 || v.Sides[0].Name != "recorded" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if n := len(v.Curves); n == 0 {
+		t.Error("no curves")
+	}
+	// A run of that name takes its place.
+	b.run(scored{name: "recorded", epochs: 3, scores: folds(.79, .80, .82, .81, .83)})
+	by, _ = b.all()
+	if base := by["recorded"]; base.Runs != 1 || base.Folds[0].Score != .79 || len(by) != 2 {
+		t.Errorf("%+v", base)
+	}
+}
+
 func TestARunAndItsFollowUpsAreOneExperiment(t *testing.T) {
 	b := newTrialBench(t)
 	five := []int{0, 1, 2, 3, 4}
