@@ -3,6 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -81,7 +82,11 @@ func (t *Table) CreateRenderer() fyne.WidgetRenderer {
 	t.ExtendBaseWidget(t)
 	cells := make([]fyne.CanvasObject, len(t.Columns))
 	for i, c := range t.Columns {
-		h := Caption(c.Title).Truncated()
+		title := c.Title
+		if title != "" {
+			title = lang.L(title)
+		}
+		h := Caption(title).Truncated()
 		if c.Right {
 			h.Right()
 		}

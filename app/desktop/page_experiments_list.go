@@ -58,7 +58,7 @@ var expColumns = [expColumnCount]struct {
 	expGain:   {title: "Gain", sort: "gain", width: 66, right: true},
 	expBar:    {title: "Gain and its noise", width: 96, grow: 2, below: 590},
 	expAhead:  {title: "Folds ahead", width: 74, right: true, below: 860},
-	expHours:  {title: "Hours", sort: "hours", width: 46, right: true, below: 650},
+	expHours:  {title: "Hours", sort: "hours", width: 58, right: true, below: 650},
 	expWord:   {title: "Verdict", width: 138},
 }
 
