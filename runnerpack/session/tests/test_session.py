@@ -620,7 +620,8 @@ class Endings(Case):
         self.assertLess(time.time() - began, 8)
         self.assertEqual([ran.states["idea", k] for k in (0, 1)], ["timeout", "timeout"])
         self.assertGreater(ran.run["tasks"][0]["epochs"], 3)
-        self.assertEqual(ran.states["idea", 2], "not-started")
+        # On a busy machine the first two save late enough to leave a worker some seconds for the third, which stops in time as well.
+        self.assertIn(ran.states["idea", 2], ("not-started", "timeout"))
         self.assertEqual((ran.code, ran.run["outcome"], ran.run["deadline_hit"]), (0, "partial", True))
 
     def test_a_hung_task_is_found_out(self):
