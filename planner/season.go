@@ -276,6 +276,9 @@ func (in PlanPool) budget(exploreH float64) *ExploreBudget {
 	return b
 }
 
+// mostPromotionBlocks is how many promotions a week shows one by one; more, of a project whose folds take seconds, are one piece.
+const mostPromotionBlocks = 12
+
 // blocks cuts a share into the pieces of the chart.
 func (s *PlanShare) blocks(in PlanPool, started []Suggestion) {
 	left := s.UsableH
@@ -291,8 +294,12 @@ func (s *PlanShare) blocks(in PlanPool, started []Suggestion) {
 	if len(started) == 0 {
 		if b := in.budget(s.ExploreH); b != nil && s.ExploreH > 0 {
 			add("screens", countOf(b.Screens, "screen"), float64(b.Screens)*b.ScreenH)
-			for range b.Promotions {
-				add("promotion", "promotion", b.PromotionH)
+			if b.Promotions > mostPromotionBlocks {
+				add("promotion", countOf(b.Promotions, "promotion"), float64(b.Promotions)*b.PromotionH)
+			} else {
+				for range b.Promotions {
+					add("promotion", "promotion", b.PromotionH)
+				}
 			}
 		}
 		add("final", "final models and inference", s.ReserveH-s.SlackH)

@@ -348,3 +348,16 @@ func TestAboutToExpire(t *testing.T) {
 }
 
 func second(_ Expiring, ok bool) bool { return ok }
+
+// A project whose folds take seconds could promote thousands of times a week: that is one piece, not thousands.
+func TestTinyPromotionsAreOnePiece(t *testing.T) {
+	s := PlanShare{UsableH: 20, ExploreH: 20}
+	s.blocks(PlanPool{Devices: 2, Costs: RunCosts{FoldH: .001, Folds: 5, Runs: 1}}, nil)
+	sum := 0.0
+	for _, b := range s.Blocks {
+		sum += b.Hours
+	}
+	if len(s.Blocks) > 4 || math.Abs(sum-20) > 1e-6 {
+		t.Errorf("%d pieces of %v h: %+v", len(s.Blocks), sum, s.Blocks[:min(4, len(s.Blocks))])
+	}
+}
