@@ -19,9 +19,9 @@ may be passed, because holding the order would only let hours expire: one that w
 week, by one that fits and is over before the reset; and one that may be shortened, by one that may not be and fits.
 
 A run goes out exactly as it was authorised: source, cap and machine. Only one that was pushed with --least-hours may start with a
-shorter cap than its own: when that does not fit what is left of the week, or before the reset. When the build folder changed or is gone, an input was
-deleted or failed, or the cap fits no week any more, it leaves the queue, nothing is sent, and you are told. An authorisation
-does not expire. The queue is looked after while the window is open or "sandglass wait" runs.
+shorter cap than its own: when that does not fit what is left of the week, or before the reset. When the build folder changed or is
+gone, an input was deleted or failed, or the cap fits no week any more, it leaves the queue, nothing is sent, and you are told. An
+authorisation does not expire. The queue is looked after while the window is open or "sandglass wait" runs.
 
 RUN is the number in the list, or what "sandglass status" takes.
 
