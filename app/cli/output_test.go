@@ -59,3 +59,11 @@ func TestHoursKeepAQuarter(t *testing.T) {
 		}
 	}
 }
+
+func TestCostsOfSecondsAreNoZeroHours(t *testing.T) {
+	for h, want := range map[float64]string{.002: "7 s", .04: "2 min", .05: "0.05 h", 1.1: "1.1 h"} {
+		if got := costText(h); got != want {
+			t.Errorf("%v: %s, want %s", h, got, want)
+		}
+	}
+}

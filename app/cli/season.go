@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -93,6 +94,14 @@ func seasonOf(v app.SeasonView) seasonJSON {
 	return seasonJSON{v, v.Quota.Live, when(v.Quota.FetchedAt), v.Quota.Why}
 }
 
+// costText writes what one run costs, in hours; of one that takes minutes, in those.
+func costText(h float64) string {
+	if h < .05 {
+		return span(time.Duration(h * float64(time.Hour)))
+	}
+	return hours(h)
+}
+
 // textWindows is how many weeks are listed on a terminal: a competition is over by then.
 const textWindows = 16
 
@@ -113,7 +122,7 @@ func seasonText(w io.Writer, v app.SeasonView) {
 		}
 		fmt.Fprintf(w, "%s  %s now, %s in all, %s; %s kept for the end (%s slack), %s to explore\n", x.name, hours(*s.NowH), hours(*s.TotalH), usable, hours(*s.ReserveH), hours(*s.SlackH), hours(*s.ExploreH))
 		if b := s.Budget; b != nil {
-			fmt.Fprintf(w, "     that buys %s of %s and %s of %s (%s), by %s\n", count(b.Screens, "screen"), hours(b.ScreenH), count(b.Promotions, "promotion"), hours(b.PromotionH), count(b.Waves, "wave"), count(b.Runs, "measured run"))
+			fmt.Fprintf(w, "     that buys %s of %s and %s of %s (%s), by %s\n", count(b.Screens, "screen"), costText(b.ScreenH), count(b.Promotions, "promotion"), costText(b.PromotionH), count(b.Waves, "wave"), count(b.Runs, "measured run"))
 		}
 	}
 	fmt.Fprintln(w)
